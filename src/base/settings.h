@@ -1,0 +1,42 @@
+/**
+ * @fileoverview The core options of a run, parsed by src/cli and read everywhere.
+ *
+ * One global, written before the client starts and constant from then on.
+ */
+#ifndef SONDE_BASE_SETTINGS_H
+#define SONDE_BASE_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct sn_settings {
+    bool trace_children;              /**< --trace-children=yes|no: follow execve. */
+    const char *trace_children_skip;  /**< --trace-children-skip=PATTERNS: comma-separated globs of paths, or NULL. */
+    const char *log_file;             /**< --log-file=, unexpanded, or NULL for standard error. */
+    const char *output;               /**< --output=, unexpanded, or NULL: where the tool's report goes. */
+    bool quiet;                       /**< -q */
+    unsigned verbose;                 /**< number of -v */
+    bool stats;                       /**< --stats=yes: the engine's own counters at exit. */
+
+    /* For who works on Sonde itself; listed by --help-debug. */
+    uint64_t bisect_blocks;           /**< --debug-bisect=N: from block N on, translate one instruction a block and
+                                           without instrumentation; UINT64_MAX when off. */
+    uint64_t dump_block;              /**< --debug-dump-block=N: print block N's client code, analysis and emitted
+                                           code; UINT64_MAX when off. */
+    bool dump_blocks;                 /**< --debug-dump-blocks=yes: the same for every block. */
+    bool verify_blocks;               /**< --debug-verify=yes: check every block against single-stepping. */
+    unsigned block_limit;             /**< --debug-block-limit=N: most instructions in a superblock (default 40). */
+    bool no_superblocks;              /**< --debug-superblocks=no: end a block at its first branch. */
+    bool no_links;                    /**< --debug-links=no: every block exit goes through the dispatcher. */
+    bool no_fsgsbase;                 /**< --debug-fsgsbase=no: use arch_prctl even where wrfsbase works. */
+    bool no_fast_decode;              /**< --debug-fast-decode=no: the decoding library for every instruction. */
+    uint64_t cache_size;              /**< --debug-cache-size=BYTES: code cache size; 0 for the default. */
+
+    const char *const *engine_arguments; /**< the options as given, NULL-terminated: repeated for traced children. */
+    const char *engine_path;             /**< absolute path of the running sonde. */
+} sn_settings;
+
+extern sn_settings sn_settings_current;
+
+#endif

@@ -1,0 +1,82 @@
+/**
+ * @fileoverview The client's address space: which mapping is where, with the protection that the client asked for.
+ *
+ * Owns the list of the client's mappings. All mapping system calls of the client end here (guest/syscall.c), the loader
+ * places the program here, the translator asks what is executable, /proc/self/maps is printed from here.
+ * The client's executable pages are mapped without execute permission on the host: a wild jump out of the code cache
+ * faults instead of running unseen. Pages that hold translated code and are writable for the client are write-protected
+ * on the host (sn_space_watch_code).
+ * All functions take the space's own lock; none may be called from a signal handler unless said so.
+ */
+#ifndef SONDE_GUEST_SPACE_H
+#define SONDE_GUEST_SPACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef enum sn_region_kind {
+    SN_REGION_PLAIN,
+    SN_REGION_STACK,  /**< main thread's stack */
+    SN_REGION_BREAK,  /**< program break ("[heap]") */
+    SN_REGION_VDSO,   /**< kernel's own code page, outside the window */
+} sn_region_kind;
+
+typedef struct sn_region {
+    uint64_t start, end;
+    int protection;    /**< PROT_* as the client sees it */
+    int flags;         /**< MAP_SHARED, MAP_ANONYMOUS, MAP_GROWSDOWN, ... as asked for */
+    sn_region_kind kind;
+    uint64_t offset;   /**< in the file */
+    dev_t device;      /**< 0 for anonymous memory */
+    ino_t inode;
+    const char *path;  /**< absolute, interned for the life of the process; NULL for anonymous memory */
+} sn_region;
+
+/** Reserve the low window's indirect table and code cache ranges are not this file's: the translator does it. Called
+    once before the loader. */
+void sn_space_init(void);
+
+/** Copy out the region that holds `address`. */
+bool sn_space_find(uint64_t address, sn_region *region);
+
+/** Visit all regions in address order, under the lock: `visit` must not call back. */
+void sn_space_visit(void (*visit)(const sn_region *region, void *data), void *data);
+
+/** The mapping system calls with the kernel's meaning and results (-errno). */
+long sn_space_mmap(uint64_t address, uint64_t length, int protection, int flags, int descriptor, uint64_t offset);
+long sn_space_munmap(uint64_t address, uint64_t length);
+long sn_space_mprotect(uint64_t address, uint64_t length, int protection);
+long sn_space_mremap(uint64_t old_address, uint64_t old_length, uint64_t new_length, int flags, uint64_t new_address);
+long sn_space_break(uint64_t address);
+long sn_space_shmat(int identifier, uint64_t address, int flags);
+long sn_space_shmdt(uint64_t address);
+
+/** Bytes from `address` on that the client may execute and that are readable on the host (up to the region's end,
+    merged over adjacent executable regions, at most 4096), 0 if none. */
+size_t sn_space_executable(uint64_t address);
+
+/** Code from [start, end) was translated: from now on a client write to its pages must fault. Does nothing for pages
+    that are not client-writable. Returns false when the range can't be watched (shared mapping): the translator then
+    makes the block check itself. */
+bool sn_space_watch_code(uint64_t start, uint64_t end);
+
+/** A host write fault at `address`: if the page is watched, gives it back its write permission, and returns true (the
+    caller then discards the page's blocks and lets the write run again). Callable from the fault handler: takes the lock,
+    which is never held while client memory is touched. */
+bool sn_space_unwatch(uint64_t address);
+
+/** Take all watches off (before a system call that writes to client memory is tried again). */
+void sn_space_unwatch_all(void);
+
+/** After fork in the child: reset the lock. */
+void sn_space_after_fork(void);
+void sn_space_lock(void);   /**< for fork: nobody else may hold the lock while the process is copied */
+void sn_space_unlock(void);
+
+/** Provided by the translator (jit/cache.c): blocks made from [start, end) are no longer valid. Called by the space
+    whenever mapping or protection changes remove executable code or make it writable, after the change. */
+void sn_code_discard(uint64_t start, uint64_t end);
+
+#endif

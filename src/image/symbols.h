@@ -1,0 +1,43 @@
+/**
+ * @fileoverview Symbols and source lines of one ELF file on disk, by libelf and libdw.
+ *
+ * Knows files, not processes: addresses are those of the file (virtual addresses before relocation). Opened lazily and
+ * once a file by service/locate.c. A corrupt file gives fewer answers, never a crash; what is read is checked by a fuzzer.
+ * Also looks for separate debug files (.gnu_debuglink and build id under /usr/lib/debug) and, without a symbol table,
+ * uses the dynamic one. Also .gnu_debugdata is not read.
+ */
+#ifndef SONDE_IMAGE_SYMBOLS_H
+#define SONDE_IMAGE_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct sn_image sn_image;
+
+typedef struct sn_symbol {
+    const char *name;      /**< demangled (C++, Rust); owned by the image */
+    const char *raw_name;  /**< as in the file */
+    uint64_t address;
+    uint64_t size;         /**< up to the next symbol where the file says 0 */
+} sn_symbol;
+
+typedef struct sn_line {
+    const char *file;      /**< full path as recorded (directory joined); owned by the image */
+    unsigned line;
+} sn_line;
+
+/** Never NULL except when memory is short or the file is no ELF file. */
+sn_image *sn_image_open(const char *path);
+void sn_image_close(sn_image *image);
+
+/** The function that covers `address`. */
+bool sn_image_symbol(sn_image *image, uint64_t address, sn_symbol *symbol);
+/** The source line of `address`. */
+bool sn_image_line(sn_image *image, uint64_t address, sn_line *line);
+/** Source file where the function at `address` is defined (DW_AT_decl_file, else the line table). NULL if unknown. */
+const char *sn_image_function_file(sn_image *image, uint64_t address);
+/** File offset -> virtual address by the program headers (a mapping's offset is how a process address is related). */
+bool sn_image_address_of_offset(sn_image *image, uint64_t offset, uint64_t *address);
+
+#endif
