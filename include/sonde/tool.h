@@ -24,6 +24,8 @@ extern "C" {
 
 #define SN_EXPORT __attribute__((visibility("default")))
 
+#pragma GCC visibility push(default)
+
 /* ---------------------------------------------------------------- options */
 
 typedef enum sn_option_type {
@@ -219,6 +221,8 @@ typedef struct sn_tool {
         alive, but none ends meanwhile. */
     void (*end)(void);
 } sn_tool;
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }
