@@ -1,10 +1,10 @@
 /**
  * @fileoverview The log (one "sonde: ..." line a message), the tool's report file, and the end of a run that can't start.
  *
- * Owns two descriptors, moved high and close-on-exec so that the client, which may close or count its own, never meets
- * them. Every line is one write(2), from a buffer on the stack: lines of several threads and processes do not mix, and
- * all that is declared here except sn_output() may be called where malloc may not, signal handlers included.
- * sn_message() and sn_fail() and sn_output() are declared in sonde/tool.h.
+ * Owns two descriptors (see descriptor.h): a copy of standard error made before the client could close it, and the file
+ * that --log-file names. Every line is one write(2), from a buffer on the stack: lines of several threads and processes
+ * do not mix, and all that is declared here may be called where malloc may not, signal handlers included.
+ * sn_message() and sn_fail() are declared in sonde/tool.h.
  */
 #ifndef SONDE_BASE_LOG_H
 #define SONDE_BASE_LOG_H
@@ -27,11 +27,10 @@ enum {
 /** Open the log as --log-file says, else a copy of standard error. Ends the run with one line when it can't. */
 void sn_log_open(void);
 
-/** The log's descriptor; -1 before sn_log_open() if standard error is closed. */
+/** The log's descriptor; -1 if standard error was closed at the start. */
 int sn_log_descriptor(void);
 
-/** In a forked child: when the names of --log-file or --output hold %p or %n, the child gets files of its own, opened
-    when first needed. What the parent had not written yet stays the parent's. */
+/** In a forked child: when the name given to --log-file holds %p, the child gets a log of its own. */
 void sn_log_after_fork(void);
 
 /** A message that is written only with at least `level` times -v. */
@@ -44,8 +43,5 @@ void sn_log_engine_failure(unsigned long client_address, const char *format, ...
 
 /** Bytes to the log as they are: for dumps. */
 void sn_log_write(const char *text, size_t size);
-
-/** Close the report file, if it was opened. Returns whether everything was written; says in one line if not. */
-bool sn_output_close(void);
 
 #endif

@@ -1,0 +1,28 @@
+/**
+ * @fileoverview Files that the user names for what Sonde writes: opening, and the tool's report (--output=).
+ *
+ * Owns the report's descriptor and stream. sn_output(), which hands out the stream, is declared in sonde/tool.h.
+ */
+#ifndef SONDE_BASE_REPORT_FILE_H
+#define SONDE_BASE_REPORT_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Open the file that `template` (filename.h) names, for appending; emptied unless this Sonde follows an execve, in which
+    case the program before wrote there. The name goes to name[0..size). Returns the descriptor, or -1 with the
+    reason in *wrong. */
+int sn_report_file_open(const char *template, unsigned sequence, char *name, size_t size, const char **wrong);
+
+/** Open what --output names, so that a file that can't be written stops the run before it starts. Without --output does
+    nothing. */
+void sn_output_open(void);
+
+/** Write and close the report, if there is any. Returns whether everything was written; says so in one line if not. */
+bool sn_output_close(void);
+
+/** In a forked child: what the parent had not written yet is the parent's. A name with %p gives the child a file of its
+    own. */
+void sn_output_after_fork(void);
+
+#endif
