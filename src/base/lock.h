@@ -1,50 +1,40 @@
 /**
- * @fileoverview A lock that needs nothing of libc: one word, a futex to wait on.
- *
- * For engine data that threads unknown to libc use as well. Not recursive. Zero is a free lock, so that static locks
- * need no initialisation. The word is 0 when free, 1 when held, 2 when held and somebody may be waiting.
+ * @fileoverview A small mutual-exclusion lock on a futex: one word, all zero when free, no owner, so that a forked child
+ * may free what another thread held. Taking a free lock and releasing one that nobody waits for touch nothing but the
+ * word; waiting and waking go through the C library and so need the engine's thread pointer.
  */
 #ifndef SONDE_BASE_LOCK_H
 #define SONDE_BASE_LOCK_H
 
-#include <linux/futex.h>
-#include <stdint.h>
-#include <sys/syscall.h>
-
-#include "base/x86_64/raw_syscall.h"
+#include <stdatomic.h>
+#include <stdbool.h>
 
 typedef struct sn_lock {
-    uint32_t state;
+    _Atomic int state; /**< 0 free, 1 held, 2 held and somebody may wait */
 } sn_lock;
 
-enum { SN_LOCK_FREE = 0, SN_LOCK_HELD = 1, SN_LOCK_CONTENDED = 2, SN_LOCK_SPINS = 64 };
-
-static inline void sn_lock_init(sn_lock *lock) {
-    __atomic_store_n(&lock->state, SN_LOCK_FREE, __ATOMIC_RELEASE);
-}
+void sn_lock_wait(sn_lock *lock);
+void sn_lock_wake(sn_lock *lock);
 
 static inline bool sn_lock_try(sn_lock *lock) {
-    uint32_t expected = SN_LOCK_FREE;
-    return __atomic_compare_exchange_n(&lock->state, &expected, SN_LOCK_HELD, false, __ATOMIC_ACQUIRE,
-                                       __ATOMIC_RELAXED);
+    int expected = 0;
+    return atomic_compare_exchange_strong_explicit(&lock->state, &expected, 1, memory_order_acquire,
+                                                   memory_order_relaxed);
 }
 
 static inline void sn_lock_acquire(sn_lock *lock) {
-    /* Held for a few hundred instructions as a rule: look a few times before going to sleep. */
-    for (unsigned spin = 0; spin < SN_LOCK_SPINS; spin++) {
-        if (sn_lock_try(lock)) {
-            return;
-        }
-    }
-    while (__atomic_exchange_n(&lock->state, SN_LOCK_CONTENDED, __ATOMIC_ACQUIRE) != SN_LOCK_FREE) {
-        sn_syscall(SYS_futex, &lock->state, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, SN_LOCK_CONTENDED, 0, 0, 0);
-    }
+    if (!sn_lock_try(lock))
+        sn_lock_wait(lock);
 }
 
 static inline void sn_lock_release(sn_lock *lock) {
-    if (__atomic_exchange_n(&lock->state, SN_LOCK_FREE, __ATOMIC_RELEASE) == SN_LOCK_CONTENDED) {
-        sn_syscall(SYS_futex, &lock->state, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, 0, 0, 0);
-    }
+    if (atomic_exchange_explicit(&lock->state, 0, memory_order_release) == 2)
+        sn_lock_wake(lock);
+}
+
+/** In a forked child, where only one thread is left: free, whoever held it. */
+static inline void sn_lock_reset(sn_lock *lock) {
+    atomic_store(&lock->state, 0);
 }
 
 #endif

@@ -33,10 +33,10 @@ typedef struct sn_settings {
     bool no_fast_decode;              /**< --debug-fast-decode=no: the decoding library for every instruction. */
     uint64_t cache_size;              /**< --debug-cache-size=BYTES: code cache size; 0 for the default. */
 
-    const char *const *engine_arguments; /**< the options as given, NULL-terminated: repeated for traced children. */
-    const char *engine_path;             /**< absolute path of the command to execute for a traced child: its command
-                                              line is engine_arguments, then --exec-path= and --exec-arg0=, then
-                                              "--", the program and the arguments from 1 on. */
+    const char *const *engine_arguments; /**< tool (by path) and options, NULL-terminated: repeated for traced children. */
+    const char *engine_path;             /**< absolute path of the command to execute for a traced child. Its arguments
+                                              are: this path, engine_arguments, --exec-path=FILE, "--", and the
+                                              client's arguments from argument zero on. */
     bool following_exec;                 /**< --exec-path= was given: another Sonde follows an execve with this one.
                                               The program is that exact file (no PATH search), and report files
                                               are appended to. */
