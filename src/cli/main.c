@@ -1,9 +1,22 @@
 /**
  * @fileoverview The engine's entry: reads the command line, opens the tool, hands over to the guest layer.
+ *
+ * Everything that can be wrong with the command line is found here, before anything of the client runs.
  */
-#include "guest/run.h"
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
+#include "base/report_file.h"
+#include "base/settings.h"
+#include "cli/command_line.h"
+#include "cli/core_options.h"
+#include "cli/environment.h"
+#include "cli/help.h"
+#include "cli/tool_loader.h"
+#include "guest/run.h"
 
 __attribute__((weak)) _Noreturn void sn_run(const sn_tool *tool, const char *program, const char *const *arguments,
                                             const char *const *environment) {
@@ -11,6 +24,66 @@ __attribute__((weak)) _Noreturn void sn_run(const sn_tool *tool, const char *pro
     sn_fail(SN_STATUS_ENGINE, "this build has no engine: '%s' was not run", program);
 }
 
-int main(void) {
-    sn_run(NULL, "", NULL, NULL);
+/** The launcher says where it lies in argument zero; an engine that was started by hand is its own command. */
+static const char *find_own_path(const char *argument_zero) {
+    static char path[PATH_MAX];
+    if (argument_zero && argument_zero[0] == '/')
+        return argument_zero;
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length <= 0)
+        sn_fail(SN_STATUS_ENGINE, "cannot find out where this program lies: /proc is not mounted");
+    return path;
+}
+
+static void answer_requests(const sn_command_line *line) {
+    if (line->version)
+        sn_help_version();
+    if (line->help_debug)
+        sn_help_debug();
+    if (line->help && !line->tool)
+        sn_help_general();
+}
+
+/** The client's argument list: --exec-arg0= stands for the first word, or is all there is. */
+static const char *const *client_arguments(const sn_command_line *line) {
+    size_t count = 0;
+    while (line->client[count])
+        count++;
+    const char **arguments = calloc(count + 2, sizeof *arguments);
+    if (!arguments)
+        sn_fail(SN_STATUS_ENGINE, "out of memory");
+    memcpy(arguments, line->client, count * sizeof *arguments);
+    if (sn_exec_argument_zero)
+        arguments[0] = sn_exec_argument_zero;
+    else if (count == 0)
+        arguments[0] = "";
+    return arguments;
+}
+
+int main(int count, char **words, char **environment) {
+    sn_environment_restore(environment);
+    sn_settings_current.engine_path = find_own_path(words[0]);
+
+    sn_command_line line;
+    sn_command_line_split((const char *const *)words + (count > 0), &line);
+    answer_requests(&line);
+    if (!line.tool) {
+        sn_command_line_parse(&line, NULL);
+        sn_fail(SN_STATUS_USAGE, "no tool is named; usage: sonde TOOL [options] [--] PROGRAM [arguments]");
+    }
+    const char *tool_path;
+    const sn_tool *tool = sn_tool_open(line.tool, &tool_path);
+    if (line.help)
+        sn_help_tool(tool);
+    sn_command_line_parse(&line, tool);
+    sn_command_line_keep(&line, tool_path);
+    if (!line.client[0] && !sn_exec_path)
+        sn_fail(SN_STATUS_USAGE, "no program to run; usage: sonde %s [options] [--] PROGRAM [arguments]", tool->name);
+
+    sn_log_open();
+    sn_output_open();
+    if (tool->start)
+        tool->start();
+    sn_run(tool, sn_exec_path ? sn_exec_path : line.client[0], client_arguments(&line),
+           (const char *const *)environment);
 }

@@ -1,0 +1,122 @@
+/**
+ * @fileoverview The core options. See core_options.h.
+ *
+ * Option tables store flags into bool and numbers into int64_t; the settings that are of another type, or are the
+ * opposite of their option, are parsed into `parsed` and converted.
+ */
+#include "cli/core_options.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/settings.h"
+
+static struct {
+    bool superblocks, links, fsgsbase, fast_decode;
+    int64_t bisect_blocks, dump_block, block_limit, cache_size;
+} parsed = {
+    .superblocks = true,
+    .links = true,
+    .fsgsbase = true,
+    .fast_decode = true,
+    .bisect_blocks = -1,
+    .dump_block = -1,
+    .block_limit = 40,
+};
+
+const char *sn_exec_path, *sn_exec_argument_zero;
+
+const sn_option sn_core_options[] = {
+    {"tool", SN_OPTION_STRING, &(const char *){NULL}, "", "NAME", "the tool, instead of the word TOOL"},
+    {"trace-children", SN_OPTION_FLAG, &sn_settings_current.trace_children, "no", NULL,
+     "follow the program into what it executes"},
+    {"trace-children-skip", SN_OPTION_STRING, &sn_settings_current.trace_children_skip, "", "PATTERNS",
+     "but not into these (comma-separated)"},
+    {"log-file", SN_OPTION_STRING, &sn_settings_current.log_file, "standard error", "FILE", "where messages go"},
+    {"output", SN_OPTION_STRING, &sn_settings_current.output, "the log", "FILE", "where the report goes"},
+    {"stats", SN_OPTION_FLAG, &sn_settings_current.stats, "no", NULL, "print the engine's counters at the end"},
+    {0},
+};
+
+const sn_option sn_debug_options[] = {
+    {"debug-bisect", SN_OPTION_NUMBER, &parsed.bisect_blocks, "off", NULL,
+     "from block N on, translate one instruction a block, without instrumentation"},
+    {"debug-dump-block", SN_OPTION_NUMBER, &parsed.dump_block, "off", NULL,
+     "print block N: client code, analysis, emitted code"},
+    {"debug-dump-blocks", SN_OPTION_FLAG, &sn_settings_current.dump_blocks, "no", NULL, "print every block"},
+    {"debug-verify", SN_OPTION_FLAG, &sn_settings_current.verify_blocks, "no", NULL,
+     "check every block against single-stepping"},
+    {"debug-block-limit", SN_OPTION_NUMBER, &parsed.block_limit, "40", NULL, "most instructions in a block"},
+    {"debug-superblocks", SN_OPTION_FLAG, &parsed.superblocks, "yes", NULL, "go on behind branches within a block"},
+    {"debug-links", SN_OPTION_FLAG, &parsed.links, "yes", NULL, "connect blocks directly"},
+    {"debug-fsgsbase", SN_OPTION_FLAG, &parsed.fsgsbase, "yes", NULL,
+     "write segment bases by instructions where the kernel allows them"},
+    {"debug-fast-decode", SN_OPTION_FLAG, &parsed.fast_decode, "yes", NULL,
+     "decode frequent instructions without the decoding library"},
+    {"debug-cache-size", SN_OPTION_NUMBER, &parsed.cache_size, "as large as fits", "BYTES", "size of the code cache"},
+    {0},
+};
+
+const sn_option sn_exec_options[] = {
+    {"exec-path", SN_OPTION_STRING, &sn_exec_path, "", NULL, NULL},
+    {"exec-arg0", SN_OPTION_STRING, &sn_exec_argument_zero, "", NULL, NULL},
+    {0},
+};
+
+static void check_range(const char *name, int64_t value, int64_t least, int64_t most) {
+    if (value < least || value > most)
+        sn_fail(SN_STATUS_USAGE, "--%s must be from %lld to %lld", name, (long long)least, (long long)most);
+}
+
+/** The folder of the moment as the beginning of a file name template, in which % is doubled. */
+static void append_working_folder(char *to, size_t size) {
+    char folder[PATH_MAX];
+    if (!getcwd(folder, sizeof folder))
+        return;
+    size_t used = 0;
+    for (const char *from = folder; *from && used + 3 < size; from++) {
+        to[used++] = *from;
+        if (*from == '%')
+            to[used++] = '%';
+    }
+    to[used++] = '/';
+    to[used] = '\0';
+}
+
+/** The client may change its folder before a name is used (for a forked child, or a program that it executes). */
+static const char *made_absolute(const char *template) {
+    if (!template || template[0] == '/' || strncmp(template, "%q", 2) == 0)
+        return template;
+    char folder[2 * PATH_MAX] = "";
+    append_working_folder(folder, sizeof folder);
+    char *absolute;
+    if (asprintf(&absolute, "%s%s", folder, template) < 0)
+        sn_fail(SN_STATUS_ENGINE, "out of memory");
+    return absolute;
+}
+
+void sn_core_options_apply(void) {
+    sn_settings *settings = &sn_settings_current;
+    if (parsed.bisect_blocks != -1)
+        check_range("debug-bisect", parsed.bisect_blocks, 0, INT64_MAX);
+    if (parsed.dump_block != -1)
+        check_range("debug-dump-block", parsed.dump_block, 0, INT64_MAX);
+    check_range("debug-block-limit", parsed.block_limit, 1, 1000);
+    check_range("debug-cache-size", parsed.cache_size, 0, INT64_C(1) << 40);
+    settings->bisect_blocks = (uint64_t)parsed.bisect_blocks;
+    settings->dump_block = (uint64_t)parsed.dump_block;
+    settings->block_limit = (unsigned)parsed.block_limit;
+    settings->cache_size = (uint64_t)parsed.cache_size;
+    settings->no_superblocks = !parsed.superblocks;
+    settings->no_links = !parsed.links;
+    settings->no_fsgsbase = !parsed.fsgsbase;
+    settings->no_fast_decode = !parsed.fast_decode;
+    settings->log_file = made_absolute(settings->log_file);
+    settings->output = made_absolute(settings->output);
+    settings->following_exec = sn_exec_path != NULL;
+}
