@@ -1,0 +1,520 @@
+/**
+ * @fileoverview The quick decoder: one instruction from its bytes by tables, without the decoding library.
+ *
+ * sn_decode() is called for every instruction that the translator sees, so it is on the path of every program's start.
+ * The steps: prefixes, opcode (and the row of its table), ModRM with its displacement, the rule that the row names,
+ * immediates, effects. Length follows from the encoding rules alone, so that an instruction that is newer than the
+ * tables is still decoded; its effects are then conservative.
+ */
+#include <string.h>
+
+#include "decoding.h"
+#include "isa/isa.h"
+#include "tables.h"
+
+enum { LONGEST = 15, WINDOW = 48, NO_REGISTER = 16 };
+
+/* ------------------------------------------------------------------------ prefixes */
+
+static const uint8_t prefix_bits[256] = {
+    [0x26] = PREFIX_IGNORED,      [0x2e] = PREFIX_IGNORED,      [0x36] = PREFIX_IGNORED, [0x3e] = PREFIX_IGNORED,
+    [0x64] = PREFIX_FS,           [0x65] = PREFIX_GS,           [0x66] = PREFIX_OPERAND_SIZE,
+    [0x67] = PREFIX_ADDRESS_SIZE, [0xf0] = PREFIX_LOCK,         [0xf2] = PREFIX_REPNE,   [0xf3] = PREFIX_REP,
+};
+
+static inline bool is_rex(uint8_t byte) {
+    return (byte & 0xf0) == 0x40;
+}
+
+/** Of the prefixes that exclude each other, the last one counts. */
+static inline uint8_t add_prefix(uint8_t prefixes, uint8_t bit) {
+    if (bit & (PREFIX_REP | PREFIX_REPNE))
+        prefixes &= ~(PREFIX_REP | PREFIX_REPNE);
+    if (bit & (PREFIX_FS | PREFIX_GS))
+        prefixes &= ~(PREFIX_FS | PREFIX_GS);
+    return prefixes | bit;
+}
+
+/** A REX byte that is not the last prefix has no effect. */
+static void read_prefixes(sn_decoding *d) {
+    unsigned position = 0;
+    uint8_t rex = 0;
+    for (; position < LONGEST; position++) {
+        uint8_t byte = d->bytes[position];
+        if (is_rex(byte)) {
+            rex = byte;
+        } else if (prefix_bits[byte]) {
+            rex = 0;
+            d->prefixes = add_prefix(d->prefixes, prefix_bits[byte]);
+        } else {
+            break;
+        }
+    }
+    d->insn->prefix_length = (uint8_t)(position - (rex != 0));
+    if (rex) {
+        d->rex = rex & 0x0f;
+        d->has_rex = true;
+        d->insn->rex_offset = (uint8_t)position;
+    }
+    if (d->prefixes & PREFIX_REP)
+        d->mandatory = MANDATORY_F3;
+    else if (d->prefixes & PREFIX_REPNE)
+        d->mandatory = MANDATORY_F2;
+    else if (d->prefixes & PREFIX_OPERAND_SIZE)
+        d->mandatory = MANDATORY_66;
+    d->position = position;
+}
+
+/* ------------------------------------------------------------------------- opcodes */
+
+static void take_row(sn_decoding *d, const sn_opcode *row) {
+    d->shape = row->shape;
+    d->rule = row->rule;
+    d->effect = row->effect;
+}
+
+static void read_legacy_opcode(sn_decoding *d) {
+    const uint8_t *code = d->bytes + d->position;
+    if (code[0] != 0x0f) {
+        d->opcode = code[0];
+        d->position += 1;
+        take_row(d, &sn_opcodes_primary[code[0]]);
+    } else if (code[1] != 0x38 && code[1] != 0x3a) {
+        d->opcode = code[1];
+        d->position += 2;
+        take_row(d, &sn_opcodes_secondary[code[1]]);
+    } else {
+        d->opcode = code[2];
+        d->position += 3;
+        d->shape = code[1] == 0x38 ? SHAPE_MODRM : SHAPE_MODRM | IMMEDIATE_8;
+        d->effect = code[1] == 0x38 ? sn_effects_0f38[code[2]] : sn_effects_0f3a[code[2]];
+    }
+}
+
+/** Immediates of the vector maps: map 3 always, map 1 where the legacy 0F map has one. */
+static uint8_t vector_shape(unsigned map, uint8_t opcode) {
+    if (map == 3)
+        return SHAPE_MODRM | IMMEDIATE_8;
+    if (map == 1 && ((opcode >= 0x70 && opcode <= 0x73) || opcode == 0xc2 || (opcode >= 0xc4 && opcode <= 0xc6)))
+        return SHAPE_MODRM | IMMEDIATE_8;
+    return SHAPE_MODRM;
+}
+
+static void read_vex_opcode(sn_decoding *d, unsigned map, uint8_t last, uint8_t opcode) {
+    d->opcode = opcode;
+    d->vvvv = (uint8_t)(~last >> 3 & 15);
+    d->mandatory = last & 3;
+    d->shape = vector_shape(map, opcode);
+    if (map == 1 && opcode == 0x77)
+        d->shape = 0;
+    else if (map == 7)
+        d->shape = SHAPE_MODRM | IMMEDIATE_32;
+    if (map >= 1 && map <= 3)
+        d->effect = sn_effects_vex[map - 1][opcode];
+    if (map == 1 && opcode == 0xf7)
+        d->shape |= SHAPE_SEGMENT;
+}
+
+static void read_xop_opcode(sn_decoding *d, unsigned map, uint8_t opcode) {
+    d->opcode = opcode;
+    d->shape = SHAPE_MODRM;
+    if (map == 8)
+        d->shape |= IMMEDIATE_8;
+    else if (map == 10)
+        d->shape |= IMMEDIATE_32;
+}
+
+static void read_evex_opcode(sn_decoding *d, const uint8_t *code) {
+    unsigned map = code[1] & 7;
+    d->opcode = code[4];
+    d->rex = (uint8_t)((~code[1] >> 5 & 7) | (code[2] >> 4 & REX_W));
+    d->vvvv = (uint8_t)(~code[2] >> 3 & 15);
+    d->mandatory = code[2] & 3;
+    d->shape = vector_shape(map, code[4]);
+    if (map >= 1 && map <= 6)
+        d->effect = sn_effects_evex[map - 1][code[4]];
+    d->insn->encoding = ENCODING_EVEX;
+    d->position += 4;
+}
+
+/** VEX, EVEX and XOP; returns false when it is none of them. */
+static bool read_vector_opcode(sn_decoding *d) {
+    const uint8_t *code = d->bytes + d->position;
+    if (code[0] == 0xc5) {
+        d->insn->encoding = ENCODING_VEX2;
+        d->rex = ~code[1] >> 5 & REX_R;
+        read_vex_opcode(d, 1, code[1], code[2]);
+        d->position += 2;
+    } else if (code[0] == 0xc4 || (code[0] == 0x8f && (code[1] & 0x1f) >= 8)) {
+        d->rex = (uint8_t)((~code[1] >> 5 & 7) | (code[2] >> 4 & REX_W));
+        d->insn->encoding = code[0] == 0xc4 ? ENCODING_VEX3 : ENCODING_XOP;
+        if (code[0] == 0xc4)
+            read_vex_opcode(d, code[1] & 0x1f, code[2], code[3]);
+        else
+            read_xop_opcode(d, code[1] & 0x1f, code[3]);
+        d->position += 3;
+    } else if (code[0] == 0x62) {
+        read_evex_opcode(d, code);
+    } else {
+        return false;
+    }
+    d->insn->opcode_offset = (uint8_t)d->position++;
+    return true;
+}
+
+static inline bool may_be_vector(uint8_t byte) {
+    return byte == 0xc4 || byte == 0xc5 || byte == 0x62 || byte == 0x8f;
+}
+
+/* --------------------------------------------------------------------------- ModRM */
+
+static void read_address(sn_decoding *d) {
+    sn_insn *insn = d->insn;
+    unsigned displacement = d->mod == 1 ? 1 : d->mod == 2 ? 4 : 0;
+    insn->memory = true;
+    if (d->rm == 4) {
+        uint8_t sib = d->bytes[d->position++];
+        unsigned index = (sib >> 3 & 7) | (d->rex & REX_X) << 2;
+        d->index = index == 4 ? NO_REGISTER : (uint8_t)index;
+        if ((sib & 7) == 5 && d->mod == 0)
+            displacement = 4;
+        else
+            d->base = (uint8_t)((sib & 7) | (d->rex & REX_B) << 3);
+    } else if (d->rm == 5 && d->mod == 0) {
+        insn->rip_relative = true;
+        displacement = 4;
+    } else {
+        d->base = (uint8_t)(d->rm | (d->rex & REX_B) << 3);
+    }
+    if (displacement) {
+        insn->displacement_offset = (uint8_t)d->position;
+        insn->displacement_size = (uint8_t)displacement;
+        d->position += displacement;
+    }
+}
+
+static inline void read_modrm(sn_decoding *d) {
+    uint8_t modrm = d->bytes[d->position];
+    d->insn->modrm_offset = (uint8_t)d->position++;
+    d->mod = modrm >> 6;
+    d->reg = modrm >> 3 & 7;
+    d->rm = modrm & 7;
+    if (d->mod != 3 && d->rule != RULE_CONTROL_REGISTER)
+        read_address(d);
+}
+
+/* ---------------------------------------------------------------------- immediates */
+
+static void read_absolute_address(sn_decoding *d) {
+    d->insn->displacement_offset = (uint8_t)d->position;
+    d->insn->displacement_size = d->prefixes & PREFIX_ADDRESS_SIZE ? 4 : 8;
+    d->position += d->insn->displacement_size;
+}
+
+static inline void read_immediate(sn_decoding *d) {
+    static const uint8_t sizes[3][IMMEDIATE_KINDS] = {
+        {0, 1, 2, 4, 4, 4, 3, 0}, /* 32-bit operands */
+        {0, 1, 2, 2, 2, 4, 3, 0}, /* 16 */
+        {0, 1, 2, 4, 8, 4, 3, 0}, /* 64 */
+    };
+    unsigned kind = d->shape & SHAPE_IMMEDIATE_MASK;
+    if (kind == IMMEDIATE_ADDRESS)
+        read_absolute_address(d);
+    unsigned row = d->rex & REX_W ? 2 : d->prefixes & PREFIX_OPERAND_SIZE ? 1 : 0;
+    unsigned size = sizes[row][kind];
+    d->insn->immediate_size = (uint8_t)size;
+    d->position += size;
+}
+
+/** The signed number in the last `size` bytes. */
+static int64_t last_immediate(const sn_decoding *d, unsigned size) {
+    int8_t narrow;
+    int16_t half;
+    int32_t wide;
+    const uint8_t *start = d->bytes + d->position - size;
+    switch (size) {
+    case 1: memcpy(&narrow, start, 1); return narrow;
+    case 2: memcpy(&half, start, 2); return half;
+    default: memcpy(&wide, start, 4); return wide;
+    }
+}
+
+/* --------------------------------------------------------------------------- rules */
+
+/** Before the immediate is read: a rule may change the shape. */
+static void shape_rule(sn_decoding *d) {
+    switch (d->rule) {
+    case RULE_UNARY: /* test, at 0 and 1, has an immediate */
+        if (d->reg < 2)
+            d->shape |= d->opcode == 0xf6 ? IMMEDIATE_8 : IMMEDIATE_Z;
+        break;
+    case RULE_EXTRACT: /* extrq xmm, ib, ib and insertq xmm, xmm, ib, ib */
+        if (d->mandatory == MANDATORY_66 || d->mandatory == MANDATORY_F2)
+            d->shape |= IMMEDIATE_16;
+        break;
+    default:
+        break;
+    }
+}
+
+static void branch_to(sn_decoding *d, sn_insn_class class) {
+    sn_insn *insn = d->insn;
+    insn->class = (uint8_t)class;
+    insn->target = insn->pc + d->position + (uint64_t)last_immediate(d, insn->immediate_size);
+}
+
+static void rule_shift_immediate(sn_decoding *d) {
+    unsigned count = d->bytes[d->position - 1] & (d->rex & REX_W ? 63 : 31);
+    if (count == 0)
+        d->effect = d->opcode & 1 ? EFFECT_NOT_V : EFFECT_NOT_B;
+}
+
+static void rule_double_shift(sn_decoding *d) {
+    unsigned count = d->bytes[d->position - 1] & (d->rex & REX_W ? 63 : 31);
+    unsigned width = d->rex & REX_W ? 64 : d->prefixes & PREFIX_OPERAND_SIZE ? 16 : 32;
+    if (count == 0 || count > width)
+        d->effect = EFFECT_DOUBLE_SHIFT_VARIABLE;
+}
+
+static void rule_zero_idiom(sn_decoding *d) {
+    if (d->mod == 3 && d->reg == d->rm && !(d->rex & REX_R) == !(d->rex & REX_B))
+        d->effect = EFFECT_CLEAR_V;
+}
+
+static void rule_move_immediate(sn_decoding *d) {
+    if (d->opcode == 0xc7 && d->mod == 3 && d->reg == 7 && d->rm == 0)
+        branch_to(d, SN_INSN_TRANSACTION_BEGIN);
+}
+
+static void rule_branch_group(sn_decoding *d) {
+    static const uint8_t classes[8] = {
+        SN_INSN_PLAIN, SN_INSN_PLAIN, SN_INSN_CALL_INDIRECT, SN_INSN_FAR_BRANCH,
+        SN_INSN_JUMP_INDIRECT, SN_INSN_FAR_BRANCH, SN_INSN_PLAIN, SN_INSN_UNDEFINED,
+    };
+    d->insn->class = classes[d->reg];
+    if (d->insn->class == SN_INSN_FAR_BRANCH && d->mod == 3)
+        d->insn->class = SN_INSN_UNDEFINED;
+}
+
+/** fcmovcc read the flags; fcomi and its kin may leave them alone when an exception is pending; fnstsw writes ax. */
+static void rule_x87(sn_decoding *d) {
+    if (d->mod != 3)
+        return;
+    if ((d->opcode == 0xda || d->opcode == 0xdb) && d->reg < 4)
+        d->effect = EFFECT_CONDITIONAL_X87;
+    else if (d->opcode == 0xdf && d->reg == 4)
+        d->effect = EFFECT_ACCUMULATOR_READ;
+}
+
+/** 0F 01: what has no memory operand is named by the whole ModRM byte. */
+static void rule_system(sn_decoding *d) {
+    if (d->mod != 3) {
+        if (d->reg != 5)
+            d->effect = EFFECT_NONE;
+        return;
+    }
+    switch (d->reg << 3 | d->rm) {
+    case 020: d->effect = EFFECT_READ_BY_COUNT; break; /* xgetbv */
+    case 025: d->effect = EFFECT_NONE; break;          /* xend */
+    case 026: d->effect = EFFECT_FLAGS_WRITTEN; break; /* xtest */
+    case 054:                                          /* uiret */
+        if (d->mandatory == MANDATORY_F3)
+            d->insn->class = SN_INSN_FAR_BRANCH;
+        break;
+    case 070: d->insn->class = SN_INSN_WRITE_SEGMENT; break; /* swapgs */
+    case 071: d->effect = EFFECT_TIME_STAMP_CPU; break;      /* rdtscp */
+    default: break;
+    }
+}
+
+static void rule_state_register(sn_decoding *d) {
+    if (d->mandatory == MANDATORY_F3 && d->reg < 4) {
+        d->insn->class = d->reg < 2 ? SN_INSN_READ_SEGMENT_BASE : SN_INSN_WRITE_SEGMENT_BASE;
+        d->effect = d->reg < 2 ? EFFECT_RM_WRITE : EFFECT_RM_READ;
+    } else if (d->mandatory != MANDATORY_NONE || d->reg < 5) {
+        d->effect = EFFECT_UNKNOWN; /* the waiting, shadow-stack and tracing instructions */
+    }
+}
+
+/** 0F AE: state saving (xsave, xrstor, xsaveopt take a mask in rdx:rax), fences, segment bases. */
+static void rule_state(sn_decoding *d) {
+    if (d->mod == 3)
+        rule_state_register(d);
+    else if (d->mandatory == MANDATORY_F3)
+        d->effect = EFFECT_UNKNOWN; /* ptwrite, clrssbsy */
+    else if (d->reg >= 4 && d->reg <= 6)
+        d->effect = EFFECT_STATE_MASK;
+}
+
+/** 0F C7: cmpxchg8b, xrstors, xsavec, xsaves; random numbers and the processor's number in register form. */
+static void rule_compare_exchange(sn_decoding *d) {
+    if (d->mod != 3) {
+        if (d->reg == 1)
+            d->effect = EFFECT_COMPARE_EXCHANGE_WIDE;
+        else if (d->reg >= 3 && d->reg <= 5)
+            d->effect = EFFECT_STATE_MASK;
+    } else if (d->reg >= 6 && d->mandatory <= MANDATORY_66) {
+        d->effect = EFFECT_RANDOM;
+    } else if (d->reg == 7 && d->mandatory == MANDATORY_F3) {
+        d->effect = EFFECT_RM_WRITE;
+    }
+}
+
+/** 0F 1E: no-operations, except that rdssp writes its register when shadow stacks are on. */
+static void rule_hint(sn_decoding *d) {
+    if (d->mod != 3 || d->mandatory != MANDATORY_F3 || d->reg == 7)
+        d->effect = EFFECT_NONE;
+    else if (d->reg == 1)
+        d->effect = EFFECT_RM_READ;
+}
+
+static void rule_string(sn_decoding *d) {
+    if (!(d->prefixes & (PREFIX_REP | PREFIX_REPNE)))
+        return;
+    d->insn->repeated = true;
+}
+
+static void rule_nop(sn_decoding *d) {
+    if (d->rex & REX_B)
+        d->effect = EFFECT_EXCHANGE_ACCUMULATOR;
+}
+
+static void condition_rule(sn_decoding *d) {
+    d->insn->flags_read = sn_condition_flags[d->opcode & 15];
+}
+
+static void conditional_branch(sn_decoding *d) {
+    branch_to(d, SN_INSN_CONDITIONAL);
+    d->insn->condition = d->opcode & 15;
+    condition_rule(d);
+}
+
+static void rule_loop(sn_decoding *d) {
+    branch_to(d, SN_INSN_LOOP);
+    if (d->opcode < 0xe2)
+        d->insn->flags_read = SN_FLAG_ZERO;
+}
+
+static void rule_return(sn_decoding *d) {
+    d->insn->class = SN_INSN_RETURN;
+    d->insn->return_pop_size = d->insn->immediate_size;
+    if (d->insn->immediate_size)
+        memcpy(&d->insn->return_pop, d->bytes + d->position - 2, 2);
+}
+
+static void rule_interrupt(sn_decoding *d, uint8_t number) {
+    d->insn->class = SN_INSN_INTERRUPT;
+    d->insn->interrupt_number = number;
+}
+
+/** After all bytes are read: classes, and effects that depend on more than the opcode. */
+static void apply_rule(sn_decoding *d) {
+    sn_insn *insn = d->insn;
+    switch (d->rule) {
+    case RULE_CONDITIONAL_8:
+    case RULE_CONDITIONAL_32: conditional_branch(d); break;
+    case RULE_LOOP: rule_loop(d); break;
+    case RULE_JUMP_8:
+    case RULE_JUMP_32: branch_to(d, SN_INSN_JUMP); break;
+    case RULE_CALL: branch_to(d, SN_INSN_CALL); break;
+    case RULE_RETURN: rule_return(d); break;
+    case RULE_FAR: insn->class = SN_INSN_FAR_BRANCH; break;
+    case RULE_SYSCALL: insn->class = SN_INSN_SYSCALL; break;
+    case RULE_SYSENTER: rule_interrupt(d, 0x80); break;
+    case RULE_INTERRUPT: rule_interrupt(d, d->bytes[d->position - 1]); break;
+    case RULE_BREAKPOINT: insn->class = SN_INSN_BREAKPOINT; break;
+    case RULE_UNDEFINED: insn->class = SN_INSN_UNDEFINED; break;
+    case RULE_CONDITION: condition_rule(d); break;
+    case RULE_STRING: rule_string(d); break;
+    case RULE_SEGMENT_MOVE:
+        if (d->reg == 4 || d->reg == 5)
+            insn->class = SN_INSN_WRITE_SEGMENT;
+        break;
+    case RULE_SEGMENT_WRITE: insn->class = SN_INSN_WRITE_SEGMENT; break;
+    case RULE_ADDRESS: insn->segment = SN_SEGMENT_NONE; break;
+    case RULE_ZERO_IDIOM: rule_zero_idiom(d); break;
+    case RULE_SHIFT_IMMEDIATE: rule_shift_immediate(d); break;
+    case RULE_DOUBLE_SHIFT: rule_double_shift(d); break;
+    case RULE_MOVE_IMMEDIATE: rule_move_immediate(d); break;
+    case RULE_BRANCH_GROUP: rule_branch_group(d); break;
+    case RULE_NOP: rule_nop(d); break;
+    case RULE_X87: rule_x87(d); break;
+    case RULE_SYSTEM: rule_system(d); break;
+    case RULE_STATE: rule_state(d); break;
+    case RULE_COMPARE_EXCHANGE: rule_compare_exchange(d); break;
+    case RULE_HINT: rule_hint(d); break;
+    default: break;
+    }
+}
+
+/** Repeated string instructions may run zero times, and 32-bit addressing cuts the registers. */
+static void adjust_string(const sn_decoding *d) {
+    sn_insn *insn = d->insn;
+    if (insn->repeated) {
+        insn->registers_read |= 1u << RCX;
+        insn->registers_touched |= 1u << RCX;
+        insn->flags_written = 0;
+    }
+    if (insn->repeated || (d->prefixes & PREFIX_ADDRESS_SIZE))
+        insn->registers_written = 0;
+}
+
+/* --------------------------------------------------------------------- entry point */
+
+static void keep_bytes(sn_insn *insn, const uint8_t *bytes) {
+    uint64_t low, high;
+    unsigned length = insn->length;
+    memcpy(&low, bytes, 8);
+    memcpy(&high, bytes + 8, 8);
+    if (length < 8) {
+        low &= (UINT64_C(1) << 8 * length) - 1;
+        high = 0;
+    } else {
+        high &= (UINT64_C(1) << 8 * (length - 8)) - 1;
+    }
+    memcpy(insn->bytes, &low, 8);
+    memcpy(insn->bytes + 8, &high, 8);
+}
+
+static void read_opcode(sn_decoding *d) {
+    uint8_t first = d->bytes[d->position];
+    if (may_be_vector(first) && read_vector_opcode(d))
+        return;
+    d->insn->opcode_offset = (uint8_t)d->position;
+    read_legacy_opcode(d);
+}
+
+bool sn_decode(const uint8_t *code, size_t available, uint64_t pc, sn_insn *insn) {
+    uint8_t window[WINDOW];
+    memset(window, 0, sizeof window);
+    memset(insn, 0, sizeof *insn);
+    if (available >= 16)
+        memcpy(window, code, 16);
+    else
+        memcpy(window, code, available);
+
+    sn_decoding d = {.insn = insn, .bytes = window, .mod = 3, .base = NO_REGISTER, .index = NO_REGISTER};
+    insn->pc = pc;
+    read_prefixes(&d);
+    read_opcode(&d);
+    d.rm = d.opcode & 7;
+    if (d.shape & SHAPE_MODRM) {
+        read_modrm(&d);
+        shape_rule(&d);
+    }
+    if ((d.prefixes & (PREFIX_FS | PREFIX_GS)) && (insn->memory || (d.shape & SHAPE_SEGMENT)))
+        insn->segment = d.prefixes & PREFIX_FS ? SN_SEGMENT_FS : SN_SEGMENT_GS;
+    read_immediate(&d);
+    if (d.position > LONGEST || d.position > available) {
+        memset(insn, 0, sizeof *insn);
+        return false;
+    }
+    insn->length = (uint8_t)d.position;
+    if (d.rule)
+        apply_rule(&d);
+    sn_decoding_effects(&d);
+    if (d.rule == RULE_STRING)
+        adjust_string(&d);
+    keep_bytes(insn, window);
+    return true;
+}

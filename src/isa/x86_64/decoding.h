@@ -1,0 +1,58 @@
+/**
+ * @fileoverview The state of one quick decoding, between decode.c (bytes to fields) and effects.c (fields to effects).
+ */
+#ifndef SONDE_ISA_X86_64_DECODING_H
+#define SONDE_ISA_X86_64_DECODING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "isa/isa.h"
+
+/** Prefixes, as bits. The last of repne and rep counts, as does the last of fs and gs. */
+enum {
+    PREFIX_OPERAND_SIZE = 1,
+    PREFIX_ADDRESS_SIZE = 2,
+    PREFIX_REPNE = 4,
+    PREFIX_REP = 8,
+    PREFIX_LOCK = 16,
+    PREFIX_FS = 32,
+    PREFIX_GS = 64,
+    PREFIX_IGNORED = 128,
+};
+
+enum { REX_B = 1, REX_X = 2, REX_R = 4, REX_W = 8 };
+
+enum { ENCODING_LEGACY, ENCODING_VEX2, ENCODING_VEX3, ENCODING_EVEX, ENCODING_XOP };
+
+/** Rows of sn_effect_by_prefix, and the pp field of VEX and EVEX. */
+enum { MANDATORY_NONE, MANDATORY_66, MANDATORY_F3, MANDATORY_F2 };
+
+typedef struct sn_decoding {
+    sn_insn *insn;
+    const uint8_t *bytes; /**< 16 bytes of the code, zero from where it ends, with room to read on */
+    unsigned position;    /**< of the next byte to look at */
+    uint8_t prefixes;     /**< PREFIX_* */
+    uint8_t rex;          /**< REX_* bits, from REX, VEX, EVEX or XOP */
+    bool has_rex;         /**< a REX byte is in effect: byte registers 4 to 7 are spl, bpl, sil, dil */
+    uint8_t mandatory;    /**< MANDATORY_* */
+    uint8_t opcode;       /**< the last opcode byte */
+    uint8_t shape;
+    uint8_t rule;
+    uint8_t effect;
+    uint8_t mod;          /**< of ModRM; 3 for an instruction without one */
+    uint8_t reg;          /**< of ModRM, three bits */
+    uint8_t rm;           /**< of ModRM or, without one, the low bits of the opcode */
+    uint8_t vvvv;         /**< register number in VEX.vvvv */
+    uint8_t base;         /**< general register in the address, or 16 */
+    uint8_t index;        /**< likewise; may be a vector register's number with EFFECT_VECTOR_INDEX */
+} sn_decoding;
+
+static inline bool sn_decoding_is_narrow(const sn_decoding *d) {
+    return (d->prefixes & PREFIX_OPERAND_SIZE) && !(d->rex & REX_W);
+}
+
+/** Fill flags_read, flags_written and the three register sets from d->effect. In effects.c. */
+void sn_decoding_effects(const sn_decoding *d);
+
+#endif
