@@ -1,0 +1,259 @@
+/**
+ * @fileoverview Finds the compilation unit of an address and asks libdw for its line. See lines.h.
+ *
+ * The ranges of all units are collected once: .debug_aranges is not enough, some compilers do not write it. What is
+ * walked here is walked to a limited depth and length, whatever the file says.
+ */
+#include "image/lines.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/intern.h"
+
+enum { MOST_SCOPES = 32, MOST_OVERLAPS = 64, PATH_SIZE = 4096 };
+
+typedef struct unit_range {
+    uint64_t low, high;
+    uint32_t unit; /**< in `units` */
+} unit_range;
+
+/** A compilation unit: where its line table hangs, and where its functions are (another place with split DWARF). */
+typedef struct unit {
+    Dwarf_Die die;
+    Dwarf_Die contents;
+} unit;
+
+struct sn_line_table {
+    Dwarf *dwarf;
+    sn_elf_file *shared_file; /**< what several files have in common (made by dwz), or NULL */
+    Dwarf *shared_dwarf;
+    unit *units;
+    size_t unit_count, unit_room;
+    unit_range *ranges;
+    size_t range_count, range_room;
+    size_t most_ranges; /**< more can't honestly be in a file of its size */
+};
+
+/** Room for one element more in a growing array. Returns false when memory is short. */
+static bool make_room(void **elements, size_t count, size_t *room, size_t size) {
+    if (count < *room) {
+        return true;
+    }
+    size_t more = *room == 0 ? 64 : *room * 2;
+    void *moved = reallocarray(*elements, more, size);
+    if (moved == NULL) {
+        return false;
+    }
+    *elements = moved;
+    *room = more;
+    return true;
+}
+
+static void add_ranges(sn_line_table *table, Dwarf_Die *die) {
+    Dwarf_Addr base, low, high;
+    for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &low, &high)) > 0;) {
+        if (low >= high) {
+            continue;
+        }
+        if (table->range_count >= table->most_ranges ||
+            !make_room((void **)&table->ranges, table->range_count, &table->range_room, sizeof *table->ranges)) {
+            return;
+        }
+        table->ranges[table->range_count++] =
+            (unit_range){.low = low, .high = high, .unit = (uint32_t)table->unit_count};
+    }
+}
+
+static int by_low_address(const void *left, const void *right) {
+    const unit_range *a = left, *b = right;
+    if (a->low != b->low) {
+        return a->low > b->low ? 1 : -1;
+    }
+    return (a->unit > b->unit) - (a->unit < b->unit);
+}
+
+static void read_units(sn_line_table *table) {
+    Dwarf_CU *cursor = NULL;
+    Dwarf_Die die, contents;
+    uint8_t type;
+    while (dwarf_get_units(table->dwarf, cursor, &cursor, NULL, &type, &die, &contents) == 0) {
+        if ((type != DW_UT_compile && type != DW_UT_skeleton) || table->unit_count == UINT32_MAX ||
+            !make_room((void **)&table->units, table->unit_count, &table->unit_room, sizeof *table->units)) {
+            continue;
+        }
+        size_t before = table->range_count;
+        add_ranges(table, &die);
+        if (table->range_count != before) {
+            bool is_split = type == DW_UT_skeleton && contents.cu != NULL;
+            table->units[table->unit_count++] = (unit){.die = die, .contents = is_split ? contents : die};
+        }
+    }
+    if (table->range_count != 0) {
+        qsort(table->ranges, table->range_count, sizeof *table->ranges, by_low_address);
+    }
+}
+
+static bool has_build_id(const sn_elf_file *file, const void *id, size_t size) {
+    const void *its;
+    return dwelf_elf_gnu_build_id(file->elf, &its) == (ssize_t)size && memcmp(its, id, size) == 0;
+}
+
+/** .gnu_debugaltlink names a file by build id and by a path, which may be relative to that of `file`. */
+static sn_elf_file *open_shared(const sn_elf_file *file, Dwarf *dwarf) {
+    const char *name;
+    const void *id;
+    char path[PATH_SIZE];
+    ssize_t size = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id);
+    if (size <= 0) {
+        return NULL;
+    }
+    sn_elf_file *shared = sn_elf_file_open_build_id(id, (size_t)size);
+    const char *slash = strrchr(file->path, '/');
+    int folder_length = *name == '/' || slash == NULL ? 0 : (int)(slash + 1 - file->path);
+    if (shared == NULL && snprintf(path, sizeof path, "%.*s%s", folder_length, file->path, name) < PATH_SIZE) {
+        shared = sn_elf_file_open(path);
+    }
+    if (shared != NULL && !has_build_id(shared, id, (size_t)size)) {
+        sn_elf_file_close(shared);
+        return NULL;
+    }
+    return shared;
+}
+
+/** Given here, since libdw would open it by itself and keep a descriptor. */
+static void attach_shared(sn_line_table *table, const sn_elf_file *file) {
+    table->shared_file = open_shared(file, table->dwarf);
+    if (table->shared_file != NULL) {
+        table->shared_dwarf = dwarf_begin_elf(table->shared_file->elf, DWARF_C_READ, NULL);
+    }
+    if (table->shared_dwarf != NULL) {
+        dwarf_setalt(table->dwarf, table->shared_dwarf);
+    }
+}
+
+sn_line_table *sn_line_table_read(const sn_elf_file *file) {
+    sn_line_table *table = calloc(1, sizeof *table);
+    if (table == NULL) {
+        return NULL;
+    }
+    table->most_ranges = file->size;
+    table->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+    if (table->dwarf != NULL) {
+        attach_shared(table, file);
+        read_units(table);
+    }
+    if (table->range_count == 0) {
+        sn_line_table_free(table);
+        return NULL;
+    }
+    return table;
+}
+
+void sn_line_table_free(sn_line_table *table) {
+    if (table == NULL) {
+        return;
+    }
+    if (table->dwarf != NULL) {
+        dwarf_end(table->dwarf);
+    }
+    if (table->shared_dwarf != NULL) {
+        dwarf_end(table->shared_dwarf);
+    }
+    sn_elf_file_close(table->shared_file);
+    free(table->units);
+    free(table->ranges);
+    free(table);
+}
+
+/** Ranges of units seldom overlap: where they do, the one that begins last is taken. */
+static unit *find_unit(const sn_line_table *table, uint64_t address) {
+    size_t low = 0, high = table->range_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (table->ranges[middle].low <= address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    for (size_t looked = 0; low-- > 0 && looked < MOST_OVERLAPS; looked++) {
+        if (address < table->ranges[low].high) {
+            return &table->units[table->ranges[low].unit];
+        }
+    }
+    return NULL;
+}
+
+/** Names are recorded relative to the folder in which the compiler ran; where that is not known, they stay so. */
+static const char *full_path(Dwarf_Die *unit_die, const char *name) {
+    char path[PATH_SIZE];
+    Dwarf_Attribute attribute;
+    if (name == NULL || *name == '/') {
+        return name;
+    }
+    const char *folder = dwarf_formstring(dwarf_attr(unit_die, DW_AT_comp_dir, &attribute));
+    if (folder == NULL || *folder != '/' || snprintf(path, sizeof path, "%s/%s", folder, name) >= PATH_SIZE) {
+        return name;
+    }
+    return sn_intern(path);
+}
+
+bool sn_line_table_find(sn_line_table *table, uint64_t address, const char **file, unsigned *line) {
+    unit *unit = find_unit(table, address);
+    Dwarf_Line *found = unit == NULL ? NULL : dwarf_getsrc_die(&unit->die, address);
+    int number;
+    bool is_end;
+    if (found == NULL || dwarf_lineendsequence(found, &is_end) != 0 || is_end || dwarf_lineno(found, &number) != 0) {
+        return false;
+    }
+    *file = full_path(&unit->die, dwarf_linesrc(found, NULL, NULL));
+    *line = number > 0 ? (unsigned)number : 0;
+    return *file != NULL;
+}
+
+/** Whether functions may be declared inside. */
+static bool is_scope(Dwarf_Die *die) {
+    static const int scopes[] = {
+        DW_TAG_namespace, DW_TAG_class_type, DW_TAG_structure_type, DW_TAG_union_type, DW_TAG_module,
+        DW_TAG_interface_type, DW_TAG_common_block,
+    };
+    int tag = dwarf_tag(die);
+    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++) {
+        if (tag == scopes[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** The function around `address` among what is inside `scope`; false when there is none. */
+static bool find_function(Dwarf_Die *scope, uint64_t address, unsigned depth, Dwarf_Die *function) {
+    Dwarf_Die child;
+    if (depth == MOST_SCOPES || dwarf_child(scope, &child) != 0) {
+        return false;
+    }
+    do {
+        if (dwarf_tag(&child) == DW_TAG_subprogram && dwarf_haspc(&child, address) > 0) {
+            *function = child;
+            return true;
+        }
+        if (is_scope(&child) && find_function(&child, address, depth + 1, function)) {
+            return true;
+        }
+    } while (dwarf_siblingof(&child, &child) == 0);
+    return false;
+}
+
+const char *sn_line_table_function_file(sn_line_table *table, uint64_t address) {
+    unit *unit = find_unit(table, address);
+    Dwarf_Die function;
+    if (unit == NULL || !find_function(&unit->contents, address, 0, &function)) {
+        return NULL;
+    }
+    return full_path(&unit->die, dwarf_decl_file(&function));
+}

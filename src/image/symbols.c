@@ -1,0 +1,129 @@
+/**
+ * @fileoverview An ELF file's symbols and lines, each read when first asked for. See symbols.h.
+ *
+ * Puts together elf_file.c, symbol_table.c, lines.c and demangle.c. Not thread-safe: service/locate.c has the lock.
+ */
+#include "image/symbols.h"
+
+#include <stdlib.h>
+
+#include "image/demangle.h"
+#include "image/elf_file.h"
+#include "image/lines.h"
+#include "image/symbol_table.h"
+
+struct sn_image {
+    sn_elf_file *file;
+    sn_elf_file *debug; /**< separate debug information, NULL when there is none */
+    sn_symbol_table symbols;
+    sn_line_table *lines;
+    bool is_debug_searched, are_symbols_read, are_lines_read;
+};
+
+sn_image *sn_image_open(const char *path) {
+    sn_image *image = calloc(1, sizeof *image);
+    if (image == NULL) {
+        return NULL;
+    }
+    image->file = sn_elf_file_open(path);
+    if (image->file == NULL) {
+        free(image);
+        return NULL;
+    }
+    return image;
+}
+
+void sn_image_close(sn_image *image) {
+    if (image == NULL) {
+        return;
+    }
+    sn_line_table_free(image->lines);
+    sn_symbol_table_free(&image->symbols);
+    sn_elf_file_close(image->debug);
+    sn_elf_file_close(image->file);
+    free(image);
+}
+
+static const sn_elf_file *debug_file(sn_image *image) {
+    if (!image->is_debug_searched) {
+        image->is_debug_searched = true;
+        image->debug = sn_elf_file_open_debug(image->file);
+    }
+    return image->debug;
+}
+
+static bool has_symbol_table(const sn_elf_file *file) {
+    GElf_Shdr header;
+    return sn_elf_file_section(file, NULL, SHT_SYMTAB, &header) != NULL;
+}
+
+bool sn_image_symbol(sn_image *image, uint64_t address, sn_symbol *symbol) {
+    if (!image->are_symbols_read) {
+        image->are_symbols_read = true;
+        const sn_elf_file *debug = has_symbol_table(image->file) ? NULL : debug_file(image);
+        sn_symbol_table_read(&image->symbols, image->file, debug);
+    }
+    sn_symbol_entry *entry = sn_symbol_table_find(&image->symbols, address);
+    if (entry == NULL) {
+        return false;
+    }
+    if (entry->shown_name == NULL) {
+        entry->shown_name = sn_demangle(entry->name, entry->is_stub);
+    }
+    *symbol = (sn_symbol){
+        .name = entry->shown_name != NULL ? entry->shown_name : entry->name,
+        .raw_name = entry->name,
+        .address = entry->address,
+        .size = entry->end - entry->address,
+    };
+    return true;
+}
+
+static sn_line_table *line_table(sn_image *image) {
+    if (!image->are_lines_read) {
+        image->are_lines_read = true;
+        image->lines = sn_line_table_read(image->file);
+        if (image->lines == NULL && debug_file(image) != NULL) {
+            image->lines = sn_line_table_read(image->debug);
+        }
+    }
+    return image->lines;
+}
+
+bool sn_image_line(sn_image *image, uint64_t address, sn_line *line) {
+    sn_line_table *table = line_table(image);
+    return table != NULL && sn_line_table_find(table, address, &line->file, &line->line);
+}
+
+const char *sn_image_function_file(sn_image *image, uint64_t address) {
+    sn_line_table *table = line_table(image);
+    sn_line line;
+    const char *file = table == NULL ? NULL : sn_line_table_function_file(table, address);
+    if (file == NULL && sn_image_line(image, address, &line)) {
+        file = line.file;
+    }
+    return file;
+}
+
+/** Segments share file pages at their ends; a mapping of code belongs to the one that is executable. */
+bool sn_image_address_of_offset(sn_image *image, uint64_t offset, uint64_t *address) {
+    size_t count;
+    bool found = false;
+    if (elf_getphdrnum(image->file->elf, &count) != 0) {
+        return false;
+    }
+    for (size_t i = 0; i < count && i < INT32_MAX; i++) {
+        GElf_Phdr header;
+        if (gelf_getphdr(image->file->elf, (int)i, &header) == NULL || header.p_type != PT_LOAD) {
+            continue;
+        }
+        const uint64_t page_mask = 4095;
+        uint64_t start = header.p_offset & ~page_mask;
+        uint64_t end = (header.p_offset + header.p_filesz + page_mask) & ~page_mask;
+        if (offset >= start && offset < end && (!found || (header.p_flags & PF_X) != 0)) {
+            *address = header.p_vaddr - header.p_offset + offset;
+            found = true;
+        }
+    }
+    return found;
+}

@@ -1,0 +1,163 @@
+/**
+ * @fileoverview Modules by address, images by file. See locate.h.
+ *
+ * The lock is held while files are read: who asks at the same time waits. It may be taken with none of the address
+ * space's locks held.
+ */
+#include "service/locate.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "base/arena.h"
+#include "base/intern.h"
+#include "base/lock.h"
+#include "guest/space.h"
+#include "image/symbols.h"
+#include "sonde/tool.h"
+
+/** One file, as it was when it was first mapped: another file of the same name is another one. */
+typedef struct located_file {
+    struct located_file *next;
+    const char *path; /**< interned */
+    dev_t device;
+    ino_t inode;
+    sn_image *image;  /**< opened when first asked for; NULL if that failed */
+    bool is_opened;
+} located_file;
+
+/** A mapping of code, past or present. */
+typedef struct module {
+    struct module *older;
+    uint64_t start, end, offset;
+    located_file *file;
+} module;
+
+static sn_lock lock;
+static sn_arena arena;
+static located_file *files;
+static module *newest;
+
+void sn_locate_lock(void) {
+    sn_lock_acquire(&lock);
+}
+
+void sn_locate_unlock(void) {
+    sn_lock_release(&lock);
+}
+
+/** The entry for what `path` names now; a file that is gone has device and inode 0. */
+static located_file *file_of(const char *path) {
+    struct stat status;
+    if (stat(path, &status) != 0) {
+        status = (struct stat){0};
+    }
+    for (located_file *file = files; file != NULL; file = file->next) {
+        if (strcmp(file->path, path) == 0 && file->device == status.st_dev && file->inode == status.st_ino) {
+            return file;
+        }
+    }
+    located_file *file = sn_arena_allocate(&arena, sizeof *file);
+    *file = (located_file){.next = files, .path = sn_intern(path), .device = status.st_dev, .inode = status.st_ino};
+    files = file;
+    return file;
+}
+
+/** Take out the entry for exactly this mapping, if there is one. */
+static module *take_out(uint64_t start, uint64_t end, uint64_t offset, const located_file *file) {
+    for (module **place = &newest; *place != NULL; place = &(*place)->older) {
+        module *found = *place;
+        if (found->start == start && found->end == end && found->offset == offset && found->file == file) {
+            *place = found->older;
+            return found;
+        }
+    }
+    return NULL;
+}
+
+static void note(const char *path, uint64_t start, uint64_t end, uint64_t offset) {
+    located_file *file = file_of(path);
+    module *noted = take_out(start, end, offset, file);
+    if (noted == NULL) {
+        noted = sn_arena_allocate(&arena, sizeof *noted);
+    }
+    *noted = (module){.older = newest, .start = start, .end = end, .offset = offset, .file = file};
+    newest = noted;
+}
+
+void sn_locate_note_module(const char *path, uint64_t start, uint64_t end, uint64_t offset) {
+    sn_locate_lock();
+    note(path, start, end, offset);
+    sn_locate_unlock();
+}
+
+static const module *find_noted(uint64_t address) {
+    const module *found = newest;
+    while (found != NULL && (address < found->start || address >= found->end)) {
+        found = found->older;
+    }
+    return found;
+}
+
+/** The mapping that is there now is the answer if it has a file, or is code made at run time; else what was there. */
+static const module *find_module(uint64_t address, const sn_region *region) {
+    if (region != NULL && region->path == NULL && (region->protection & PROT_EXEC) != 0) {
+        return NULL;
+    }
+    const module *noted = find_noted(address);
+    if (region == NULL || region->path == NULL ||
+        (noted != NULL && strcmp(noted->file->path, region->path) == 0)) {
+        return noted;
+    }
+    note(region->path, region->start, region->end, region->offset);
+    return newest;
+}
+
+static bool is_unchanged(const located_file *file) {
+    struct stat status;
+    return stat(file->path, &status) == 0 && status.st_dev == file->device && status.st_ino == file->inode;
+}
+
+static sn_image *image_of(located_file *file) {
+    if (!file->is_opened) {
+        file->is_opened = true;
+        file->image = is_unchanged(file) ? sn_image_open(file->path) : NULL;
+    }
+    return file->image;
+}
+
+static void describe(sn_image *image, uint64_t in_file, uint64_t address, sn_location *location) {
+    sn_symbol symbol;
+    sn_line line;
+    if (sn_image_symbol(image, in_file, &symbol)) {
+        location->function = symbol.name;
+        location->function_address = address - (in_file - symbol.address);
+        location->function_size = symbol.size;
+    }
+    if (sn_image_line(image, in_file, &line)) {
+        location->file = line.file;
+        location->line = line.line;
+    } else if (location->function != NULL) {
+        location->file = sn_image_function_file(image, in_file);
+    }
+}
+
+SN_EXPORT bool sn_locate(uint64_t address, sn_location *location) {
+    sn_region region;
+    bool is_mapped = sn_space_find(address, &region);
+    *location = (sn_location){0};
+    sn_locate_lock();
+    const module *module = find_module(address, is_mapped ? &region : NULL);
+    if (module != NULL) {
+        location->module = module->file->path;
+        sn_image *image = image_of(module->file);
+        uint64_t in_file;
+        if (image != NULL &&
+            sn_image_address_of_offset(image, address - module->start + module->offset, &in_file)) {
+            describe(image, in_file, address, location);
+        }
+    }
+    sn_locate_unlock();
+    return module != NULL;
+}

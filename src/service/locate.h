@@ -1,0 +1,21 @@
+/**
+ * @fileoverview From a client address to function, source line and module: sn_locate() of sonde/tool.h.
+ *
+ * Owns the list of modules that ever held code, so that code of a library that was unloaded still has a name, and the
+ * open images (src/image), one a file, never closed: the strings given out live to the end of the run.
+ * The engine notes modules; tools ask.
+ */
+#ifndef SONDE_SERVICE_LOCATE_H
+#define SONDE_SERVICE_LOCATE_H
+
+#include <stdint.h>
+
+/** [start, end) of the client has become an executable mapping of `path` from `offset` on. To be called when such a
+    mapping appears, by mmap or by mprotect; again for the same is harmless. The file is not read yet. */
+void sn_locate_note_module(const char *path, uint64_t start, uint64_t end, uint64_t offset);
+
+/** For fork: nobody else may hold the lock while the process is copied; the child unlocks too. */
+void sn_locate_lock(void);
+void sn_locate_unlock(void);
+
+#endif
