@@ -263,9 +263,11 @@ static void branch_to(sn_decoding *d, sn_insn_class class) {
     insn->target = insn->pc + d->position + (uint64_t)last_immediate(d, insn->immediate_size);
 }
 
+/** Manuals differ on whether REX.W widens the count of a byte shift: a flag is written only if both say so. */
 static void rule_shift_immediate(sn_decoding *d) {
-    unsigned count = d->bytes[d->position - 1] & (d->rex & REX_W ? 63 : 31);
-    if (count == 0)
+    bool wide = (d->opcode & 1) && (d->rex & REX_W);
+    unsigned count = d->bytes[d->position - 1] & (wide ? 63 : 31);
+    if (count == 0 && d->reg != 2 && d->reg != 3) /* those through carry read flags and claim nothing anyway */
         d->effect = d->opcode & 1 ? EFFECT_NOT_V : EFFECT_NOT_B;
 }
 
@@ -369,14 +371,12 @@ static void rule_hint(sn_decoding *d) {
 }
 
 static void rule_string(sn_decoding *d) {
-    if (!(d->prefixes & (PREFIX_REP | PREFIX_REPNE)))
-        return;
-    d->insn->repeated = true;
+    d->insn->repeated = (d->prefixes & (PREFIX_REP | PREFIX_REPNE)) != 0;
 }
 
 static void rule_nop(sn_decoding *d) {
-    if (d->rex & REX_B)
-        d->effect = EFFECT_EXCHANGE_ACCUMULATOR;
+    if (d->rex & REX_B) /* pause with REX.B: processors may differ */
+        d->effect = d->mandatory == MANDATORY_F3 ? EFFECT_UNKNOWN : EFFECT_EXCHANGE_ACCUMULATOR;
 }
 
 static void condition_rule(sn_decoding *d) {
@@ -447,16 +447,15 @@ static void apply_rule(sn_decoding *d) {
     }
 }
 
-/** Repeated string instructions may run zero times, and 32-bit addressing cuts the registers. */
+/** Repeated string instructions count in rcx, and may run zero times: the flags then stay. */
 static void adjust_string(const sn_decoding *d) {
     sn_insn *insn = d->insn;
-    if (insn->repeated) {
-        insn->registers_read |= 1u << RCX;
-        insn->registers_touched |= 1u << RCX;
-        insn->flags_written = 0;
-    }
-    if (insn->repeated || (d->prefixes & PREFIX_ADDRESS_SIZE))
-        insn->registers_written = 0;
+    if (!insn->repeated)
+        return;
+    insn->registers_read |= 1u << RCX;
+    insn->registers_touched |= 1u << RCX;
+    insn->flags_read |= insn->flags_written & SN_FLAG_ZERO;
+    insn->flags_written = 0;
 }
 
 /* --------------------------------------------------------------------- entry point */

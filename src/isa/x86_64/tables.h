@@ -67,7 +67,6 @@ enum {
     RULE_STATE,            /**< 0F AE */
     RULE_COMPARE_EXCHANGE, /**< 0F C7 */
     RULE_HINT,             /**< 0F 1E */
-    RULE_REPEAT_COUNT,     /**< 0F A6, A7: VIA's, repeated */
 };
 
 /** How an operand uses a general register. */
