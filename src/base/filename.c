@@ -43,8 +43,9 @@ static const char *append_variable(text *to, const char **from) {
     *from = end + 1;
     const char *value = getenv(name);
     if (!value) {
-        snprintf(to->start, to->size, "the environment variable %s is not set", name);
-        return to->start;
+        static char explanation[sizeof name + 64];
+        snprintf(explanation, sizeof explanation, "the environment variable %s is not set", name);
+        return explanation;
     }
     append(to, value, strlen(value));
     return NULL;

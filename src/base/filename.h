@@ -9,8 +9,7 @@
 
 /**
  * Expand `template` into result[0..size): %p is the process number, %n `sequence`, %q{VAR} the environment variable, %%
- * a per cent sign. Returns NULL if all is well, otherwise what is wrong as one static or `result`-held text without
- * newline, to be put behind the option's name.
+ * a per cent sign. Returns NULL if all is well, otherwise what is wrong, in one static text without newline.
  */
 const char *sn_filename_expand(const char *template, unsigned sequence, char *result, size_t size);
 

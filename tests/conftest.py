@@ -1,0 +1,43 @@
+"""@fileoverview What all Python tests share: where the build is, and how to run Sonde.
+
+The build folder is that of the variable BUILD (as the Makefile sets it), `build` of the tree otherwise.
+"""
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = (ROOT / os.environ.get("BUILD", "build")).resolve()
+SONDE = BUILD / "sonde"
+
+
+def run_sonde(*arguments, timeout=60, **options):
+    """Run build/sonde; returns the completed process with its texts."""
+    options.setdefault("stdin", subprocess.DEVNULL)
+    options.setdefault("stdout", subprocess.PIPE)
+    options.setdefault("stderr", subprocess.PIPE)
+    return subprocess.run([str(SONDE), *map(str, arguments)], timeout=timeout, text=True, errors="replace", **options)
+
+
+@pytest.fixture(scope="session")
+def sonde():
+    """run_sonde, after a look whether there is a build at all."""
+    assert SONDE.exists(), f"{SONDE} is not built: run make"
+    return run_sonde
+
+
+@pytest.fixture(scope="session")
+def build_tool(tmp_path_factory):
+    """Build a tool from source text, as a stranger would: build_tool(name, source) -> path of the shared object."""
+    folder = tmp_path_factory.mktemp("tools")
+
+    def build(name, source):
+        source_file, target = folder / f"{name}.c", folder / f"{name}.so"
+        source_file.write_text(source)
+        subprocess.run(["gcc", "-std=gnu17", "-Wall", "-Wextra", "-Werror", "-O1", "-fPIC", "-shared",
+                        f"-I{ROOT / 'include'}", "-o", target, source_file], check=True, timeout=60)
+        return target
+
+    return build
