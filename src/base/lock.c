@@ -3,21 +3,16 @@
  */
 #include "base/lock.h"
 
-#include <errno.h>
 #include <linux/futex.h>
-#include <stddef.h>
 #include <sys/syscall.h>
-#include <unistd.h>
+
+#include "base/x86_64/raw_syscall.h"
 
 void sn_lock_wait(sn_lock *lock) {
-    int saved = errno;
     while (atomic_exchange_explicit(&lock->state, 2, memory_order_acquire) != 0)
-        syscall(SYS_futex, &lock->state, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
-    errno = saved;
+        sn_syscall(SYS_futex, &lock->state, FUTEX_WAIT_PRIVATE, 2, 0);
 }
 
 void sn_lock_wake(sn_lock *lock) {
-    int saved = errno;
-    syscall(SYS_futex, &lock->state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-    errno = saved;
+    sn_syscall(SYS_futex, &lock->state, FUTEX_WAKE_PRIVATE, 1);
 }

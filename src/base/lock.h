@@ -1,7 +1,7 @@
 /**
  * @fileoverview A small mutual-exclusion lock on a futex: one word, all zero when free, no owner, so that a forked child
  * may free what another thread held. Taking a free lock and releasing one that nobody waits for touch nothing but the
- * word; waiting and waking go through the C library and so need the engine's thread pointer.
+ * word; waiting and waking are bare system calls: nothing here needs the C library or its thread pointer.
  */
 #ifndef SONDE_BASE_LOCK_H
 #define SONDE_BASE_LOCK_H

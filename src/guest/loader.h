@@ -34,6 +34,10 @@ extern sn_program sn_program_current;
  */
 int sn_program_check(const char *file, bool search, char *explanation, size_t size);
 
+/** What execve(file) would fail with: 0 or -errno. Unlike sn_program_check, a text without #! is -ENOEXEC: the client's own
+    execvp or shell then decides. */
+int sn_program_exec_error(const char *file);
+
 /** The same, then map everything and build the stack. On failure prints one line and exits with the status. */
 void sn_program_load(const char *file, bool search, const char *const *arguments, const char *const *environment,
                      sn_program *program);

@@ -145,5 +145,5 @@ sn_elf_error sn_elf_read_segments(sn_elf *elf, const void *bytes, size_t size, u
 }
 
 bool sn_elf_interpreter_name_valid(const sn_elf *elf, const char *name) {
-    return elf->interpreter_size >= 2 && strnlen(name, elf->interpreter_size) == elf->interpreter_size - 1;
+    return elf->interpreter_size >= 2 && name[0] && name[elf->interpreter_size - 1] == '\0';
 }

@@ -52,7 +52,7 @@ sn_elf_error sn_elf_read_header(sn_elf *elf, const void *bytes, size_t size);
 /** Read the program headers (`bytes`: entry_count of them) of a file of `file_size` bytes. */
 sn_elf_error sn_elf_read_segments(sn_elf *elf, const void *bytes, size_t size, uint64_t file_size);
 
-/** Whether the interpreter's name as read from the file is usable: interpreter_size bytes, ended by its only NUL. */
+/** Whether the interpreter's name as read from the file (interpreter_size bytes) is usable: not empty, NUL at its end. */
 bool sn_elf_interpreter_name_valid(const sn_elf *elf, const char *name);
 
 /** A few words, without a full stop. */

@@ -1,0 +1,17 @@
+/**
+ * @fileoverview The pages that the kernel maps into every process: the vdso and its data.
+ *
+ * The client is given the engine's own ones, so that they are found here and recorded by the space.
+ */
+#ifndef SONDE_GUEST_KERNEL_PAGES_H
+#define SONDE_GUEST_KERNEL_PAGES_H
+
+#include "guest/space.h"
+
+/** Call `visit` with each of them ([vdso], [vvar], ...), read from /proc/self/maps. */
+void sn_kernel_pages_visit(bool (*visit)(const sn_region *region));
+
+/** Whether a region is one of them. */
+bool sn_kernel_page_region(const sn_region *region);
+
+#endif
