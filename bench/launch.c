@@ -82,11 +82,28 @@ static void kill_orphans(void) {
     }
 }
 
+/** The signals that this process waits for instead of handling: a child's end, and being told to stop. */
+static sigset_t awaited_signals(void) {
+    sigset_t awaited;
+    sigemptyset(&awaited);
+    sigaddset(&awaited, SIGCHLD);
+    sigaddset(&awaited, SIGTERM);
+    sigaddset(&awaited, SIGINT);
+    sigaddset(&awaited, SIGHUP);
+    return awaited;
+}
+
+/** Told to stop: nothing of the command may live on, or it would spoil the measurements after it. */
+static void stop(pid_t child) {
+    kill(-child, SIGKILL);
+    kill(child, SIGKILL);
+    kill_orphans();
+    exit(125);
+}
+
 /** Waits for `child` until `deadline`; returns whether it ended by itself. Other children are reaped on the way. */
 static int await_end(pid_t child, double deadline, int *status, struct rusage *usage) {
-    sigset_t child_ended;
-    sigemptyset(&child_ended);
-    sigaddset(&child_ended, SIGCHLD);
+    sigset_t awaited = awaited_signals();
     for (;;) {
         pid_t ended;
         struct rusage theirs;
@@ -100,7 +117,8 @@ static int await_end(pid_t child, double deadline, int *status, struct rusage *u
         double left = deadline - now();
         if (left <= 0) return 0;
         struct timespec pause = {(time_t)left, (long)((left - (double)(time_t)left) * 1e9)};
-        sigtimedwait(&child_ended, NULL, &pause);
+        int signal_number = sigtimedwait(&awaited, NULL, &pause);
+        if (signal_number > 0 && signal_number != SIGCHLD) stop(child);
     }
 }
 
@@ -137,11 +155,10 @@ int main(int count, char **arguments) {
     }
     double limit = atof(arguments[1]);
     int repeats = atoi(arguments[2]);
-    sigset_t child_ended;
-    sigemptyset(&child_ended);
-    sigaddset(&child_ended, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &child_ended, NULL);
+    sigset_t awaited = awaited_signals();
+    sigprocmask(SIG_BLOCK, &awaited, NULL);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
 
     measurement total = {0};
     for (int run = 0; run < repeats && !total.timed_out && total.status == 0; run++)

@@ -6,6 +6,7 @@ three; the figure shown is the median of the ratios of the rounds. A run whose o
 is void, and the table says so. Times never make it fail: its status is 0 unless it could not measure (2).
 """
 import argparse
+import fcntl
 import hashlib
 import json
 import os
@@ -21,6 +22,7 @@ import table
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 NATIVE = "native"
+MEMORY = "memory"   # the name by which --only asks for the memory table
 
 
 @dataclass
@@ -37,6 +39,12 @@ class Bench:
         self.options = options
         self.work = os.path.join(options.build, "bench")
         self.sonde = os.path.abspath(options.sonde or os.path.join(options.build, "sonde"))
+        os.makedirs(self.work, exist_ok=True)
+        self.lock = open(os.path.join(self.work, "lock"), "w")
+        try:
+            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise SystemExit("bench: another benchmark runs in %s" % self.work)
         suite.prepare(self.work, options.quick)
         self.launcher = os.path.join(self.work, "launch")
         subprocess.run(["gcc", "-O2", "-o", self.launcher, os.path.join(HERE, "launch.c")], check=True)
@@ -168,11 +176,10 @@ def versions(bench):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="how often each is run (5)")
-    parser.add_argument("--only", default="", metavar="NAMES", help="workloads, separated by commas")
+    parser.add_argument("--only", default="", metavar="NAMES", help="workloads, separated by commas; `memory` is the memory table")
     parser.add_argument("--tools", default="", metavar="NAMES", help="tools, separated by commas")
     parser.add_argument("--subjects", default="native,sonde,peer", help="native, sonde, peer: which of them to run")
     parser.add_argument("--quick", action="store_true", help="one round with small inputs")
-    parser.add_argument("--no-memory", action="store_true", help="leave out the memory table")
     parser.add_argument("--timeout", type=int, default=0, metavar="SECONDS", help="for each run")
     parser.add_argument("--build", default=os.path.join(ROOT, "build"), metavar="FOLDER", help="the build folder")
     parser.add_argument("--sonde", default="", metavar="PATH", help="the command (sonde of the build folder)")
@@ -192,7 +199,7 @@ def choose(parser, rows, names, what):
     known = {row.name: row for row in rows}
     chosen = [name for name in names.split(",") if name]
     for name in chosen:
-        if name not in known:
+        if name not in known and name != MEMORY:
             parser.error("there is no %s %s (there are: %s)" % (what, name, ", ".join(known)))
     return [row for row in rows if not chosen or row.name in chosen]
 
@@ -214,7 +221,8 @@ def main():
         options.subjects.remove("peer")
 
     rounds = run_rounds(bench, tools, workloads)
-    memory = {} if options.no_memory else run_memory(bench, tools)
+    wants_memory = not options.only or MEMORY in options.only.split(",")
+    memory = run_memory(bench, tools) if wants_memory else {}
     rows = {key: summarise(value) for key, value in rounds.items()}
     text = table.page(tools, workloads, rows, rounds, memory,
                       about="%s; %s; %d round%s%s" % (machine(), versions(bench), options.rounds,

@@ -84,7 +84,7 @@ def goal_table(tools, workloads, rows, memory):
     lines = []
     long_names = [workload.name for workload in workloads if workload.long]
     for tool in tools:
-        if tool.mean_goal:
+        if tool.mean_goal and long_names:
             mean = mean_over_long(tool, workloads, rows, "sonde")
             lines.append(["%s: geometric mean of the long workloads" % tool.name, "%.2f" % tool.mean_goal]
                          + _verdict(mean, tool.mean_goal))
@@ -116,7 +116,7 @@ def page(tools, workloads, rows, rounds, memory, about):
     lines = ["Times as multiples of native, medians of the ratios of each round (%s)." % about,
              "A star marks what is too short to count in the mean. A run whose output or status is not the native one "
              "is void.", ""]
-    for tool in tools:
+    for tool in tools if workloads else ():
         lines += speed_table(tool, workloads, rows)
     lines += speed_up_table(tools, rounds)
     lines += memory_table(tools, memory)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* The suite compiles this file with -O1: at -O2 gcc unrolls the recursion, and few calls would be left. */
-__attribute__((noinline, noclone)) static unsigned long fib(unsigned number) {
+__attribute__((noinline)) static unsigned long fib(unsigned number) {
     return number < 2 ? number : fib(number - 1) + fib(number - 2);
 }
 
