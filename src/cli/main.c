@@ -16,6 +16,7 @@
 #include "cli/environment.h"
 #include "cli/help.h"
 #include "cli/tool_loader.h"
+#include "guest/loader.h"
 #include "guest/run.h"
 
 __attribute__((weak)) _Noreturn void sn_run(const sn_tool *tool, const char *program, const char *const *arguments,
@@ -60,6 +61,14 @@ static const char *const *client_arguments(const sn_command_line *line) {
     return arguments;
 }
 
+/** Before a report file is emptied: that the program can be run at all. */
+static void check_program(const char *program) {
+    char explanation[1024];
+    int status = sn_program_check(program, !sn_settings_current.following_exec, explanation, sizeof explanation);
+    if (status)
+        sn_fail(status, "%s", explanation);
+}
+
 int main(int count, char **words, char **environment) {
     sn_environment_restore(environment);
     sn_settings_current.engine_path = find_own_path(words[0]);
@@ -80,10 +89,11 @@ int main(int count, char **words, char **environment) {
     if (!line.client[0] && !sn_exec_path)
         sn_fail(SN_STATUS_USAGE, "no program to run; usage: sonde %s [options] [--] PROGRAM [arguments]", tool->name);
 
+    const char *program = sn_exec_path ? sn_exec_path : line.client[0];
+    check_program(program);
     sn_log_open();
     sn_output_open();
     if (tool->start)
         tool->start();
-    sn_run(tool, sn_exec_path ? sn_exec_path : line.client[0], client_arguments(&line),
-           (const char *const *)environment);
+    sn_run(tool, program, client_arguments(&line), (const char *const *)environment);
 }
