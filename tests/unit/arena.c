@@ -46,6 +46,9 @@ static void copies_are_equal_and_terminated(void **state) {
     assert_string_equal(copy, "a text");
     char *part = sn_arena_copy(&arena, "abcdef", 3);
     assert_string_equal(part, "abc");
+    char *full = sn_arena_copy_string(&arena, "0123456789abcdef");
+    memset(sn_arena_allocate(&arena, 16), 'x', 16);
+    assert_string_equal(full, "0123456789abcdef");
     sn_arena_release(&arena);
 }
 

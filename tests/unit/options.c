@@ -18,6 +18,7 @@ static const sn_option table[] = {
     {"number", SN_OPTION_NUMBER, &number, "3", NULL, "a number"},
     {"text", SN_OPTION_STRING, &text, "", NULL, "a text"},
     {"choice", SN_OPTION_CHOICE, &choice, "red", "red|green|greenish", "a colour"},
+    {"go", SN_OPTION_FLAG, &flag, "no", NULL, "a short name"},
     {"secret", SN_OPTION_FLAG, &flag, "no", NULL, NULL},
     {0},
 };
@@ -117,6 +118,7 @@ static void near_words_are_suggested(void **state) {
     assert_string_equal(suggested("numbr"), "number");
     assert_string_equal(suggested("choiec=red"), "choice");
     assert_string_equal(suggested("tex"), "text");
+    assert_string_equal(suggested("og"), "go");
     assert_null(suggested("completely-different"));
     assert_null(suggested("zz"));
 }
