@@ -13,6 +13,13 @@
 #include <unistd.h>
 
 #include "image/symbols.h"
+#include "sonde/tool.h"
+
+/** What the engine calls when memory is short. */
+void sn_fail(int status, const char *format, ...) {
+    fputs(format, stderr);
+    exit(status);
+}
 
 enum { LONGEST_SECONDS = 20, ADDRESSES = 200 };
 
