@@ -10,9 +10,16 @@
 #include <sys/mman.h>
 
 #include "base/intern.h"
+#include "base/text.h"
 
-/** The page at the top of the address space that the kernel emulates: no mapping, nothing to record. */
+/** Above lies the page that the kernel emulates: no mapping, nothing to record. */
 #define USER_END UINT64_C(0x7fffffffffff)
+
+static char emulated_line[160];
+
+const char *sn_kernel_page_emulated_line(void) {
+    return emulated_line;
+}
 
 void sn_kernel_pages_visit(bool (*visit)(const sn_region *region)) {
     FILE *maps = fopen("/proc/self/maps", "re");
@@ -24,7 +31,12 @@ void sn_kernel_pages_visit(bool (*visit)(const sn_region *region)) {
         uint64_t start, end;
         char name[64];
         if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %*s [%59[^]]]", &start, &end, name) != 3 ||
-            name[0] != 'v' || end > USER_END) {
+            name[0] != 'v') {
+            continue;
+        }
+        if (end > USER_END) {
+            sn_text copy = sn_text_in(emulated_line, sizeof emulated_line);
+            sn_text_add(&copy, line);
             continue;
         }
         bool code = strcmp(name, "vdso") == 0;
