@@ -54,18 +54,50 @@ static bool make_room(void **elements, size_t count, size_t *room, size_t size) 
     return true;
 }
 
-static void add_ranges(sn_line_table *table, Dwarf_Die *die) {
+/** A range of the unit that is about to be added. Returns false when there may be no more. */
+static bool add_range(sn_line_table *table, uint64_t low, uint64_t high) {
+    if (low >= high) {
+        return true;
+    }
+    if (table->range_count >= table->most_ranges ||
+        !make_room((void **)&table->ranges, table->range_count, &table->range_room, sizeof *table->ranges)) {
+        return false;
+    }
+    table->ranges[table->range_count++] = (unit_range){.low = low, .high = high, .unit = (uint32_t)table->unit_count};
+    return true;
+}
+
+/** The ranges that the unit states. */
+static void add_stated_ranges(sn_line_table *table, Dwarf_Die *die) {
     Dwarf_Addr base, low, high;
     for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &low, &high)) > 0;) {
-        if (low >= high) {
-            continue;
-        }
-        if (table->range_count >= table->most_ranges ||
-            !make_room((void **)&table->ranges, table->range_count, &table->range_room, sizeof *table->ranges)) {
+        if (!add_range(table, low, high)) {
             return;
         }
-        table->ranges[table->range_count++] =
-            (unit_range){.low = low, .high = high, .unit = (uint32_t)table->unit_count};
+    }
+}
+
+/** DWARF 2 has no means to state several: then those of the sequences in the unit's line table. */
+static void add_line_ranges(sn_line_table *table, Dwarf_Die *die) {
+    Dwarf_Lines *lines;
+    size_t count;
+    Dwarf_Addr low = 0, address;
+    bool is_inside = false, is_end;
+    if (dwarf_getsrclines(die, &lines, &count) != 0) {
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        Dwarf_Line *line = dwarf_onesrcline(lines, i);
+        if (dwarf_lineaddr(line, &address) != 0 || dwarf_lineendsequence(line, &is_end) != 0) {
+            return;
+        }
+        if (is_end && is_inside && !add_range(table, low, address)) {
+            return;
+        }
+        if (!is_end && !is_inside) {
+            low = address;
+        }
+        is_inside = !is_end;
     }
 }
 
@@ -87,7 +119,10 @@ static void read_units(sn_line_table *table) {
             continue;
         }
         size_t before = table->range_count;
-        add_ranges(table, &die);
+        add_stated_ranges(table, &die);
+        if (table->range_count == before) {
+            add_line_ranges(table, &die);
+        }
         if (table->range_count != before) {
             bool is_split = type == DW_UT_skeleton && contents.cu != NULL;
             table->units[table->unit_count++] = (unit){.die = die, .contents = is_split ? contents : die};
@@ -249,11 +284,26 @@ static bool find_function(Dwarf_Die *scope, uint64_t address, unsigned depth, Dw
     return false;
 }
 
+/** As dwarf_decl_file(), which ends the process where a file's name table can't be read. */
+static const char *declared_file(Dwarf_Die *function) {
+    Dwarf_Attribute attribute;
+    Dwarf_Word index;
+    Dwarf_Die unit_die;
+    Dwarf_Files *files;
+    size_t count;
+    if (dwarf_formudata(dwarf_attr_integrate(function, DW_AT_decl_file, &attribute), &index) != 0 || index == 0 ||
+        dwarf_cu_die(attribute.cu, &unit_die, NULL, NULL, NULL, NULL, NULL, NULL) == NULL ||
+        dwarf_getsrcfiles(&unit_die, &files, &count) != 0 || index >= count) {
+        return NULL;
+    }
+    return dwarf_filesrc(files, index, NULL, NULL);
+}
+
 const char *sn_line_table_function_file(sn_line_table *table, uint64_t address) {
     unit *unit = find_unit(table, address);
     Dwarf_Die function;
     if (unit == NULL || !find_function(&unit->contents, address, 0, &function)) {
         return NULL;
     }
-    return full_path(&unit->die, dwarf_decl_file(&function));
+    return full_path(&unit->die, declared_file(&function));
 }
