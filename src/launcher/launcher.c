@@ -11,7 +11,6 @@
  * machine) would take longer than all that is done here.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/limits.h>
 #include <stdbool.h>
 #include <stddef.h>
