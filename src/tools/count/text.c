@@ -10,7 +10,7 @@
 
 #include "report.h"
 
-enum { WIDTH = 80, NUMBER_SIZE = 32, NUMBER_WIDTH = 20, LABEL_WIDTH = 28 };
+enum { WIDTH = 80, NUMBER_SIZE = 32, NUMBER_WIDTH = 20, LABEL_WIDTH = 28, THREAD_WIDTH = 17 };
 
 /** A report being written. */
 typedef struct page {
@@ -104,11 +104,11 @@ static void print_accesses(const page *page, const count_tally *total) {
 }
 
 static void print_thread(const page *page, const char *name, const count_tally *tally) {
-    char texts[5][NUMBER_SIZE];
-    fprintf(page->stream, "  %-8s%17s%14s%13s%13s%13s\n", name, grouped(tally->instructions, texts[0]),
-            grouped(tally->taken + tally->not_taken, texts[1]),
-            grouped(tally->calls + tally->indirect_calls, texts[2]), grouped(count_all_sizes(tally->loads), texts[3]),
-            grouped(count_all_sizes(tally->stores), texts[4]));
+    char texts[4][NUMBER_SIZE];
+    fprintf(page->stream, "  %-8s%*s%*s%*s%*s\n", name, THREAD_WIDTH, grouped(tally->instructions, texts[0]),
+            THREAD_WIDTH, grouped(tally->calls + tally->indirect_calls, texts[1]), THREAD_WIDTH,
+            grouped(count_all_sizes(tally->loads), texts[2]), THREAD_WIDTH,
+            grouped(count_all_sizes(tally->stores), texts[3]));
 }
 
 /** A single thread has nothing that the totals do not say. */
@@ -117,7 +117,7 @@ static void print_threads(const page *page, const count_summary *summary) {
     if (summary->thread_count + summary->unlisted_count < 2) {
         return;
     }
-    heading(page, "Thread       instructions      branches        calls        loads       stores");
+    heading(page, "Thread         instructions            calls            loads           stores");
     for (size_t i = 0; i < summary->thread_count; i++) {
         snprintf(name, sizeof name, "%d", summary->threads[i].id);
         print_thread(page, name, &summary->threads[i].tally);
