@@ -1,7 +1,6 @@
 /**
  * @fileoverview Reading and writing the file of blocks, see corpus.h.
  */
-#define _GNU_SOURCE
 #include "corpus.h"
 
 #include <inttypes.h>

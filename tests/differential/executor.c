@@ -4,7 +4,6 @@
  * The handler runs while fs may belong to the block: neither it nor what it calls may use thread-local storage or a
  * stack protector.
  */
-#define _GNU_SOURCE
 #include "executor.h"
 
 #include <cpuid.h>

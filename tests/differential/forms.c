@@ -135,6 +135,8 @@ static void try_encoding(const sn_form *trial, const sn_encoding *fields) {
     sn_form form = *trial;
     if (!sn_form_decode(code, sn_form_encode(trial, fields, code), &context, &instruction, operands))
         return;
+    if (instruction.encoding != trial->encoding || instruction.opcode != trial->opcode)
+        return; /* the opcode was a prefix, and what followed it the instruction */
     identify(&form, &context, &instruction);
     form.length = trial->length;
     uint32_t *slot = slot_of(&form);
@@ -147,12 +149,12 @@ static void try_encoding(const sn_form *trial, const sn_encoding *fields) {
     }
     sn_form *known = &forms[*slot - 1];
     known->register_values |= (uint8_t)(1 << (fields->modrm >> 3 & 7));
-    known->operand_values |= (uint8_t)(1 << (fields->modrm & 7));
+    known->operand_values |= trial->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX ? 0xff : (uint8_t)(1 << (fields->modrm & 7));
     known->maskable |= fields->mask != 0 && instruction.avx.mask.mode != ZYDIS_MASK_MODE_INVALID &&
                        instruction.avx.mask.mode != ZYDIS_MASK_MODE_DISABLED;
 }
 
-/** All ModRM bytes that matter: every register form when the encoding may tell them apart, one memory form. */
+/** All ModRM bytes that matter: every register form where rm may select the instruction (not in EVEX), one memory form. */
 static void try_operands(sn_form *trial, sn_encoding *fields) {
     unsigned most_operands = trial->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX ? 1 : 8;
     trial->has_modrm = true;

@@ -32,6 +32,7 @@ typedef struct sn_form {
     uint8_t encoding;   /**< ZydisInstructionEncoding: legacy, VEX or EVEX */
     uint8_t map, opcode, prefix, wide, length, embedded;
     bool has_modrm, memory, maskable;
+    bool indexed; /**< gathers and scatters: a vector of indices, and in EVEX always a mask */
     uint8_t register_values, operand_values; /**< bit N: ModRM.reg (ModRM.rm) may be N */
     uint16_t width, vector_length;
     uint32_t tried, executed, undefined, faulted;
@@ -65,7 +66,7 @@ unsigned sn_form_encode(const sn_form *form, const sn_encoding *fields, uint8_t 
 bool sn_form_decode(const uint8_t *code, size_t size, ZydisDecoderContext *context, ZydisDecodedInstruction *instruction,
                     ZydisDecodedOperand *operands);
 
-/** Provided by rules.c: sets policy and reason. */
+/** Provided by rules.c: sets kind, policy and reason. */
 void sn_form_judge(sn_form *form, const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands);
 
 #endif

@@ -7,7 +7,6 @@
  * file on the same machine. --coverage prints on stderr which share of the decoder's forms ran. Exit status: 0, 1 when a
  * block's result was not the same twice, 2 for bad arguments.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

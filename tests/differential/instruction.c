@@ -87,6 +87,8 @@ static void random_memory(draft *work) {
     } else if (percent(work, 15)) {
         rm = 4;
     }
+    if (work->form->indexed)
+        rm = 4;
     fields->modrm = (uint8_t)(mod << 6 | rm);
     fields->has_sib = rm == 4;
     fields->sib = (uint8_t)sn_random_next(&work->builder->random);
@@ -117,6 +119,8 @@ static void random_registers(draft *work) {
         if (!form->memory)
             fields->index_high = percent(work, 30);
         fields->mask = (uint8_t)(form->maskable && percent(work, 60) ? below(work, 8) : 0);
+        if (form->indexed)
+            fields->mask = (uint8_t)(1 + below(work, 7));
         fields->zeroing = fields->mask && percent(work, 40);
     } else if (!vector) {
         fields->force_rex = percent(work, 20);
@@ -376,6 +380,11 @@ static bool prepare_count_zero(draft *work) {
     return set(work, 1, 0);
 }
 
+/** The C library's own base differs from run to run. */
+static bool prepare_read_base(draft *work) {
+    return work->builder->block.start.segments != 0;
+}
+
 static bool prepare_enter(draft *work) {
     uint8_t *size = work->code + work->decoded.raw.imm[0].offset;
     size[0] &= 63;
@@ -475,6 +484,7 @@ static const special specials[] = {
     {ZYDIS_MNEMONIC_CPUID, prepare_cpuid, NULL, NULL},
     {ZYDIS_MNEMONIC_XGETBV, prepare_count_zero, NULL, NULL},
     {ZYDIS_MNEMONIC_RDPKRU, prepare_count_zero, NULL, NULL},
+    {ZYDIS_MNEMONIC_RDFSBASE, prepare_read_base, NULL, NULL},
     {ZYDIS_MNEMONIC_ENTER, prepare_enter, NULL, NULL},
     {ZYDIS_MNEMONIC_LEAVE, prepare_leave, NULL, NULL},
     {ZYDIS_MNEMONIC_POPF, NULL, before_pop_flags, NULL},

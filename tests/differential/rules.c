@@ -105,6 +105,14 @@ static const rule *find(const rule *rules, size_t count, int subject) {
     return NULL;
 }
 
+static bool has_vector_index(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands) {
+    for (unsigned i = 0; i < instruction->operand_count; i++) {
+        if (operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY && operands[i].mem.type == ZYDIS_MEMOP_TYPE_VSIB)
+            return true;
+    }
+    return false;
+}
+
 static bool writes_segment(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands) {
     for (unsigned i = 0; i < instruction->operand_count; i++) {
         if (operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER && (operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) &&
@@ -142,6 +150,7 @@ void sn_form_judge(sn_form *form, const ZydisDecodedInstruction *instruction, co
     if (!found)
         found = find(by_category, sizeof by_category / sizeof *by_category, (int)instruction->meta.category);
     form->kind = kind_of(instruction);
+    form->indexed = has_vector_index(instruction, operands);
     if (found) {
         form->policy = found->policy;
         form->reason = found->reason;

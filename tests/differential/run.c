@@ -7,7 +7,6 @@
  * spends its time in the blocks. With --full only the named block is printed, field by field. Exit status: 0, or 2 for
  * arguments or a corpus that can't be used.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
