@@ -93,7 +93,8 @@ typedef struct sn_operand {
     uint8_t base, index;   /**< general registers, SN_NO_REGISTER if absent */
     uint8_t scale;
     uint8_t segment;       /**< 0, or which thread-base register */
-    int64_t displacement;  /**< for program-counter-relative operands: the absolute address */
+    int64_t displacement;  /**< for program-counter-relative operands: the absolute address; for
+                                a general register: 1 when the operand is its second byte, else 0 */
     int64_t immediate;     /**< SN_PLACE_IMMEDIATE */
 } sn_operand;
 

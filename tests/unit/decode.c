@@ -120,8 +120,8 @@ static bool may_keep_flags(const ZydisDecodedInstruction *z, const ZydisDecodedO
 
 /* ---------------------------------------------------------------------- comparison */
 
-static void complain(const uint8_t *code, unsigned length, const char *decoder_name, const char *what, uint64_t expected,
-                     uint64_t found) {
+static void complain(const uint8_t *code, unsigned length, const char *decoder_name, const char *what,
+                     uint64_t expected, uint64_t found) {
     if (failures++ >= SHOWN_FAILURES)
         return;
     char text[128];
@@ -415,10 +415,20 @@ static void test_random_encodings(void **state) {
 static void test_truncated_buffers(void **state) {
     (void)state;
     static const char *const instructions[] = {
-        "\x90", "\x48\x8b\x84\x88\x44\x33\x22\x11", "\x0f\x38\xf0\x04\x24", "\xc4\xe2\x71\xf7\xc2", "\xe9\x01\x02\x03\x04",
-        "\x62\xf1\x7c\x48\x58\x44\x24\x01", "\x48\xb8\x01\x02\x03\x04\x05\x06\x07\x08", "\xf7\x05\x01\x01\x01\x01\x02\x02\x02\x02",
-        "\x66\x66\x66\x66\x2e\x0f\x1f\x84\x80\x01\x02\x03\x04", "\xf3\x0f\xae\xc0", "\x0f\x3a\x0f\xc1\x07", "\xc8\x10\x20\x01",
-        "\x8f\xe9\x78\xe1\xc1", "\x66\xa1\x01\x02\x03\x04\x05\x06\x07\x08",
+        "\x90",
+        "\x48\x8b\x84\x88\x44\x33\x22\x11",
+        "\x0f\x38\xf0\x04\x24",
+        "\xc4\xe2\x71\xf7\xc2",
+        "\xe9\x01\x02\x03\x04",
+        "\x62\xf1\x7c\x48\x58\x44\x24\x01",
+        "\x48\xb8\x01\x02\x03\x04\x05\x06\x07\x08",
+        "\xf7\x05\x01\x01\x01\x01\x02\x02\x02\x02",
+        "\x66\x66\x66\x66\x2e\x0f\x1f\x84\x80\x01\x02\x03\x04",
+        "\xf3\x0f\xae\xc0",
+        "\x0f\x3a\x0f\xc1\x07",
+        "\xc8\x10\x20\x01",
+        "\x8f\xe9\x78\xe1\xc1",
+        "\x66\xa1\x01\x02\x03\x04\x05\x06\x07\x08",
     };
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     uint8_t *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -517,9 +527,9 @@ static void test_exact_effects(void **state) {
         const fact *f = &facts[i];
         sn_insn insn;
         assert_true(sn_decode(f->code, f->length, 0x1000, &insn));
-        bool same = insn.length == f->length && insn.registers_read == f->read && insn.registers_written == f->written &&
-                    insn.registers_touched == (f->read | f->written) && insn.flags_read == f->flags_read &&
-                    insn.flags_written == f->flags_written;
+        bool same = insn.length == f->length && insn.registers_read == f->read &&
+                    insn.registers_written == f->written && insn.registers_touched == (f->read | f->written) &&
+                    insn.flags_read == f->flags_read && insn.flags_written == f->flags_written;
         if (!same)
             fail_msg("%s: read %#x written %#x touched %#x flags read %#x written %#x", f->text, insn.registers_read,
                      insn.registers_written, insn.registers_touched, insn.flags_read, insn.flags_written);

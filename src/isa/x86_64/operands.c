@@ -201,13 +201,23 @@ static void set_register(sn_operand *operand, ZydisRegister reg) {
     }
 }
 
+/** The instruction pointer, and the mask register 0 that stands for no mask. */
+static bool is_no_operand(const ZydisDecodedOperand *from) {
+    return ZydisRegisterGetClass(from->reg.value) == ZYDIS_REGCLASS_IP ||
+           (from->encoding == ZYDIS_OPERAND_ENCODING_MASK && from->reg.value == ZYDIS_REGISTER_K0);
+}
+
 static void add_register(sn_listing *l, const ZydisDecodedOperand *from) {
-    if (ZydisRegisterGetClass(from->reg.value) == ZYDIS_REGCLASS_IP)
+    if (is_no_operand(from))
         return;
     sn_operand *operand = add_from(l, from);
     if (!operand)
         return;
     set_register(operand, from->reg.value);
+    if (l->z.meta.category == ZYDIS_CATEGORY_NOP || l->z.meta.category == ZYDIS_CATEGORY_WIDENOP)
+        operand->role = SN_ROLE_ADDRESS; /* named, and neither read nor written */
+    if (l->z.mnemonic == ZYDIS_MNEMONIC_XLAT)
+        operand->role = SN_ROLE_BOTH; /* al is index and result */
     if (operand->place == SN_PLACE_VECTOR && (operand->role & SN_ROLE_WRITTEN) && has_mask_register(l))
         operand->is_conditional = true;
 }
@@ -283,6 +293,8 @@ static void set_special_size(const sn_listing *l, sn_operand *operand, const Zyd
     if ((varies_in_size(l) && l->z.mnemonic != ZYDIS_MNEMONIC_LDTILECFG &&
          l->z.mnemonic != ZYDIS_MNEMONIC_STTILECFG) || reaches_by_bit_number(l)) {
         operand->size = 0;
+        operand->element_count = 0;
+        operand->element_size = varies_in_size(l) ? 1 : operand->element_size;
         operand->is_conditional = true;
     }
     if (operand->role == SN_ROLE_ADDRESS)
