@@ -18,9 +18,11 @@ static void *runner(void *data) {
 int main(void) {
     unsigned char *area = pages(4096, RWX);
     code = area + 63; /* immediate at an aligned 64 */
-    emit_return(code, 0);
+    emit_return(code, 7);
     pthread_t thread;
     pthread_create(&thread, NULL, runner, NULL);
+    while (last_seen != 7)
+        sched_yield();
     for (int i = 1; i <= 2000; i++) {
         *(volatile int *)(code + 1) = i;
         for (volatile int spin = 0; spin < 200; spin++)

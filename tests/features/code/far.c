@@ -1,5 +1,4 @@
 // build: gcc -O1
-// core: yes
 /* Code in far mappings: more than 4 GB away from everything, near the top of the address space, in the low 2 GB
    (MAP_32BIT), calling back and forth with absolute addresses; 1 GB of reserved code space of which little is used. */
 #include "emit.h"

@@ -1,5 +1,4 @@
 // build: gcc -O1
-// core: yes
 /* The same address with other code: munmap and mmap again, MAP_FIXED over it, mremap there, a file mapped over it, a
    private file page rewritten, madvise(MADV_DONTNEED), and read(2) from a file straight into an executable page. */
 #include "emit.h"

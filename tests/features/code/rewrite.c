@@ -1,5 +1,4 @@
 // build: gcc -O1
-// core: yes
 /* Code rewritten in place: RW/RX toggled by mprotect, an RWX page written just before it runs, by itself, by other sizes
    of stores, rep movsb, and vector stores; one byte of an immediate; an opcode. 5000 generations each. */
 #include "emit.h"

@@ -1,5 +1,4 @@
 // build: gcc -O1 -z execstack -Wno-trampolines
-// core: yes
 /* Trampolines on the stack (nested functions whose address is taken, executable stack), at the same address with other
    content in each frame; code in a local array; deep recursion with a trampoline in each frame; qsort with one. */
 #include "emit.h"

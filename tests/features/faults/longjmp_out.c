@@ -1,5 +1,4 @@
 // build: gcc -O1
-// core: yes
 /* siglongjmp out of SIGSEGV, SIGFPE, SIGILL and SIGBUS handlers, many times, from a deep frame, on an alternate stack. */
 #include "check.h"
 #include <setjmp.h>

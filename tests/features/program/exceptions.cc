@@ -1,6 +1,5 @@
 // build: g++ -O1 -pthread
 // variants: dynamic, static, clang++, no-pie
-// core: yes
 /* C++ exceptions: through many frames, rethrown, in threads, from a signal-free destructor chain, across a callback. */
 #include <algorithm>
 #include <cstdio>

@@ -1,6 +1,5 @@
 // build: gcc -O1
 // variants: dynamic, static
-// core: yes
 /* execve of itself with other arguments and environment, through /proc/self/exe, fexecve, and failures of execve. */
 #include "check.h"
 #include <fcntl.h>

@@ -1,6 +1,5 @@
 // build: gcc -O1
 // variants: dynamic, static
-// core: yes
 /* getcontext, makecontext and swapcontext between three stacks, 30000 switches; a signal handler on a coroutine's stack;
    setjmp and longjmp between frames, sigsetjmp saving the mask. */
 #include "check.h"

@@ -1,5 +1,4 @@
 // build: gcc -O1
-// core: yes
 /* An asynchronous signal reaches a loop without memory access, call or exit (jmp to itself, and two blocks) soon. */
 #include "check.h"
 #include <setjmp.h>

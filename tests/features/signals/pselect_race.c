@@ -1,5 +1,4 @@
 // build: gcc -O2
-// core: yes
 /* No signal is lost between the last look at a flag and a blocking call: ppoll and sigsuspend open their mask
    atomically, and a flag set by a handler just before read must be seen by the read's EINTR. 3000 rounds. */
 #include "check.h"

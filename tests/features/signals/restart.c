@@ -1,5 +1,4 @@
 // build: gcc -O1
-// core: yes
 /* SA_RESTART on read, wait4, futex and others against EINTR without it, and calls that are never restarted. */
 #include "check.h"
 #include <linux/futex.h>

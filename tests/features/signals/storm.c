@@ -1,5 +1,4 @@
 // build: gcc -O2 -pthread
-// core: yes
 /* Threads that send each other 4 x 2000 real-time signals by pthread_kill while they compute; none is lost, and the
    computations are exact. */
 #include "check.h"

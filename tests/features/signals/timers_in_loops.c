@@ -1,5 +1,4 @@
 // build: gcc -O2 -mavx2 -mfma -fno-tree-vectorize
-// core: yes
 /* Real, virtual and profiling interval timers at 1 kHz into loops of integers, x87, SSE/AVX and without calls or memory;
    the handlers dirty registers; every result must be exact, and ticks must arrive during each loop. */
 #include "check.h"
@@ -20,9 +19,9 @@ __attribute__((noinline)) static uint64_t integer_loop(uint64_t rounds) {
     return sum;
 }
 __attribute__((noinline)) static uint64_t flags_loop(uint64_t rounds) {
-    /* carry is live across the loop's back edge: lost flags change the result */
+    /* a rotation of 65 bits: carry is live across the loop's back edge, and a lost one changes the result */
     uint64_t a = 0x123456789, b = 1;
-    __asm__ volatile("stc; 1: adc %[a],%[b]; rcl $1,%[a]; lea -1(%[n]),%[n]; jrcxz 2f; jmp 1b; 2: setc %%al; movzbl %%al,%%eax; add %%rax,%[b]"
+    __asm__ volatile("stc; 1: rcl $1,%[a]; lea (%[b],%[a]),%[b]; lea -1(%[n]),%[n]; jrcxz 2f; jmp 1b; 2: setc %%al; movzbl %%al,%%eax; add %%rax,%[b]"
                      : [a] "+r"(a), [b] "+r"(b), [n] "+c"(rounds)::"rax", "cc");
     return a * 31 ^ b;
 }

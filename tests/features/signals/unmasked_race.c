@@ -1,5 +1,4 @@
 // build: gcc -O2 -pthread
-// core: yes
 /* A signal that arrives just before a blocking system call must interrupt it: a parent sends single signals at varying
    moments to a child that reads from an empty pipe without a mask; every handler run makes the child's read fail or
    happens outside it, where the handler's own write makes the next read return. */

@@ -1,6 +1,5 @@
 // build: gcc -O1 -pthread
 // variants: dynamic, static
-// core: yes
 /* Cancellation: deferred at a blocking read, asynchronous in a computing loop, disabled, cleanup handlers in order. */
 #include "check.h"
 #include <pthread.h>

@@ -1,5 +1,4 @@
 // build: gcc -O1 -pthread
-// core: yes
 // runs: main-first=0 secondary=9 raw-exit=0 returns=5 killed=-10 main-raw-exit=0 crash=-11
 /* How a threaded process ends: main leaves by pthread_exit first, exit_group from a secondary thread, a thread by the
    bare exit system call, main by the bare exit system call, return while threads run, death by a signal or crash in a thread. */

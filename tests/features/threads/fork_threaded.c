@@ -1,5 +1,4 @@
 // build: gcc -O1 -pthread
-// core: yes
 /* fork from a threaded program while the others work and allocate: only the forking thread lives on, pthread_atfork
    order, the child may start threads; fork from a secondary thread; exec from a secondary thread (pid stays). */
 #include "check.h"

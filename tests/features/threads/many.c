@@ -1,6 +1,5 @@
 // build: gcc -O2 -pthread
 // variants: dynamic, static, musl, musl-static
-// core: yes
 /* 2000 short-lived threads, joined and detached, 100 at once; thread-local data, stacks, return values, once, keys. */
 #include "check.h"
 #include <pthread.h>

@@ -1,5 +1,4 @@
 // build: gcc -O1
-// core: yes
 /* Threads without libc's help: clone with CLONE_VM|CLONE_THREAD|CLONE_SETTLS|CLONE_CHILD_CLEARTID by inline assembly,
    clone3, clone(CLONE_VM) as another process, CLONE_FILES sharing, return value on both sides, set_tid_address. */
 #include "check.h"

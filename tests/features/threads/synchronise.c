@@ -1,5 +1,4 @@
 // build: gcc -O2 -pthread
-// core: yes
 /* Mutexes, condition variables, read-write locks, spin locks, robust mutex with a dying owner, and lock-prefixed
    instructions of all kinds from two threads at once (no update lost). */
 #include "check.h"
