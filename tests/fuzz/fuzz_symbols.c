@@ -15,8 +15,8 @@
 #include "image/symbols.h"
 #include "sonde/tool.h"
 
-/** What the engine calls when memory is short. */
-void sn_fail(int status, const char *format, ...) {
+/** What the engine calls when memory is short; weak, for when all of src/base is linked in. */
+__attribute__((weak)) void sn_fail(int status, const char *format, ...) {
     fputs(format, stderr);
     exit(status);
 }
