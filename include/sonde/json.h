@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#pragma GCC visibility push(default)
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -42,4 +44,6 @@ void sn_json_boolean(sn_json *json, const char *name, bool value);
 #ifdef __cplusplus
 }
 #endif
+
+#pragma GCC visibility pop
 #endif

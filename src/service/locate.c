@@ -143,7 +143,7 @@ static void describe(sn_image *image, uint64_t in_file, uint64_t address, sn_loc
     }
 }
 
-SN_EXPORT bool sn_locate(uint64_t address, sn_location *location) {
+bool sn_locate(uint64_t address, sn_location *location) {
     sn_region region;
     bool is_mapped = sn_space_find(address, &region);
     *location = (sn_location){0};
