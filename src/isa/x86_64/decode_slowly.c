@@ -168,6 +168,17 @@ static bool may_keep_flags(const sn_view *view, const sn_insn *insn) {
     }
 }
 
+/** Where the manual calls flags undefined and processors leave them as they were. */
+static bool keeps_undefined_flags(const sn_view *view) {
+    switch (view->instruction.mnemonic) {
+    case ZYDIS_MNEMONIC_DIV:
+    case ZYDIS_MNEMONIC_IDIV:
+    case ZYDIS_MNEMONIC_BSF:
+    case ZYDIS_MNEMONIC_BSR: return true;
+    default: return view->instruction.meta.category == ZYDIS_CATEGORY_BITBYTE;
+    }
+}
+
 static void fill_flags(const sn_view *view, sn_insn *insn) {
     const ZydisAccessedFlags *flags = view->instruction.cpu_flags;
     if (!flags)
@@ -176,7 +187,7 @@ static void fill_flags(const sn_view *view, sn_insn *insn) {
     if (may_keep_flags(view, insn))
         return;
     uint32_t written = flags->modified | flags->set_0 | flags->set_1;
-    if (view->instruction.meta.category != ZYDIS_CATEGORY_BITBYTE)
+    if (!keeps_undefined_flags(view))
         written |= flags->undefined;
     insn->flags_written = flags_of(written);
 }

@@ -462,7 +462,6 @@ const uint8_t sn_effect_by_prefix[BY_PREFIX_END - BY_PREFIX][4] = {
     PREFIXES(MOVE_TO, RM_WRITE, RM_WRITE, NONE, UNKNOWN),
     PREFIXES(VECTOR, NONE, NONE, UNKNOWN, UNKNOWN),
     PREFIXES(VECTOR_66, UNKNOWN, NONE, UNKNOWN, UNKNOWN),
-    PREFIXES(VECTOR_NOT_NONE, UNKNOWN, NONE, NONE, NONE),
     PREFIXES(INSERT, RM_READ, RM_READ, UNKNOWN, UNKNOWN),
     PREFIXES(MASKED_STORE, MASKED_STORE, MASKED_STORE, UNKNOWN, UNKNOWN),
     PREFIXES(COUNT_BITS, UNKNOWN, UNKNOWN, COUNT_BITS, UNKNOWN),
@@ -472,7 +471,6 @@ const uint8_t sn_effect_by_prefix[BY_PREFIX_END - BY_PREFIX][4] = {
     PREFIXES(ADD_SINGLE_FLAG, UNKNOWN, ADD_CARRY_ONLY, ADD_OVERFLOW_ONLY, UNKNOWN),
     PREFIXES(DIRECT_STORE_64, UNKNOWN, REG_READ, UNKNOWN, UNKNOWN),
     PREFIXES(REG_READ_NONE, REG_READ, UNKNOWN, UNKNOWN, UNKNOWN),
-    PREFIXES(NOT_F3, NONE, NONE, UNKNOWN, NONE),
     PREFIXES(RM_WRITE_66, UNKNOWN, RM_WRITE, UNKNOWN, UNKNOWN),
     PREFIXES(RM_READ_66, UNKNOWN, RM_READ, UNKNOWN, UNKNOWN),
     PREFIXES(SEARCH_0, UNKNOWN, STRING_SEARCH_EXPLICIT, UNKNOWN, UNKNOWN),
@@ -499,8 +497,8 @@ const uint8_t sn_effect_by_prefix[BY_PREFIX_END - BY_PREFIX][4] = {
 #define ALU_ROW(w)                                                                                            \
     EFFECT_ALU_RM_##w, EFFECT_ALU_RM_##w, EFFECT_CARRY_RM_##w, EFFECT_CARRY_RM_##w, EFFECT_ALU_RM_##w,        \
         EFFECT_ALU_RM_##w, EFFECT_ALU_RM_##w, EFFECT_COMPARE_RM_##w
-#define SHIFT_ROW(w, carry)                                                                             \
-    EFFECT_ROTATE_##w, EFFECT_ROTATE_##w, EFFECT_##carry##_##w, EFFECT_##carry##_##w, EFFECT_ALU_RM_##w, \
+#define SHIFT_ROW(w, rotate, carry)                                                                         \
+    EFFECT_##rotate##_##w, EFFECT_##rotate##_##w, EFFECT_##carry##_##w, EFFECT_##carry##_##w, EFFECT_ALU_RM_##w, \
         EFFECT_ALU_RM_##w, EFFECT_ALU_RM_##w, EFFECT_ALU_RM_##w
 #define COUNT_ROW(w)                                                                                   \
     EFFECT_VARIABLE_SHIFT_##w, EFFECT_VARIABLE_SHIFT_##w, EFFECT_VARIABLE_CARRY_##w,                   \
@@ -513,10 +511,10 @@ const uint8_t sn_effect_by_prefix[BY_PREFIX_END - BY_PREFIX][4] = {
 const uint8_t sn_effect_by_reg[BY_REG_END - BY_REG][8] = {
     BY_NUMBER(ALU_B, ALU_ROW(B)),
     BY_NUMBER(ALU_V, ALU_ROW(V)),
-    BY_NUMBER(SHIFT_B, SHIFT_ROW(B, ROTATE_CARRY)),
-    BY_NUMBER(SHIFT_V, SHIFT_ROW(V, ROTATE_CARRY)),
-    BY_NUMBER(SHIFT_ONE_B, SHIFT_ROW(B, ROTATE_CARRY_ONE)),
-    BY_NUMBER(SHIFT_ONE_V, SHIFT_ROW(V, ROTATE_CARRY_ONE)),
+    BY_NUMBER(SHIFT_B, SHIFT_ROW(B, ROTATE, ROTATE_CARRY)),
+    BY_NUMBER(SHIFT_V, SHIFT_ROW(V, ROTATE, ROTATE_CARRY)),
+    BY_NUMBER(SHIFT_ONE_B, SHIFT_ROW(B, ROTATE_ONE, ROTATE_CARRY_ONE)),
+    BY_NUMBER(SHIFT_ONE_V, SHIFT_ROW(V, ROTATE_ONE, ROTATE_CARRY_ONE)),
     BY_NUMBER(SHIFT_COUNT_B, COUNT_ROW(B)),
     BY_NUMBER(SHIFT_COUNT_V, COUNT_ROW(V)),
     BY_NUMBER(UNARY_B, UNARY_ROW(B)),
@@ -572,7 +570,6 @@ const sn_effect sn_effects[EFFECT_COUNT] = {
     [EFFECT_PUSH_FLAGS] = {.read = BIT(RSP), .written = BIT(RSP), .flags_read = ALL},
     [EFFECT_POP_FLAGS] = {.read = BIT(RSP), .written = BIT(RSP), .flags_written = ALL},
     [EFFECT_FRAME] = {.read = BIT(RSP) | BIT(RBP), .written = BIT(RSP) | BIT(RBP), .narrow = true},
-    [EFFECT_SIGN_EXTEND_LONG] = {.rm = R, .reg = W | V},
     [EFFECT_MULTIPLY_IMMEDIATE] = {.rm = R, .reg = W | V, .flags_written = ALL},
     [EFFECT_MULTIPLY_REG] = {.rm = R, .reg = RW | V, .flags_written = ALL},
     [EFFECT_EXCHANGE_B] = {.rm = RW | B, .reg = RW | B},
@@ -615,8 +612,11 @@ const sn_effect sn_effects[EFFECT_COUNT] = {
     [EFFECT_STRING_OUTPUT] = {.read = BIT(RDX) | BIT(RSI)},
     [EFFECT_TRANSLATE] = {.read = BIT(RAX) | BIT(RBX)},
     [EFFECT_COUNT_REGISTER] = {.read = BIT(RCX)},
-    [EFFECT_ROTATE_B] = {.rm = RW | B, .flags_written = CARRY_FLAG | SN_FLAG_OVERFLOW},
-    [EFFECT_ROTATE_V] = {.rm = RW | V, .flags_written = CARRY_FLAG | SN_FLAG_OVERFLOW},
+    /* By more than one, processors leave the overflow flag as it was. */
+    [EFFECT_ROTATE_B] = {.rm = RW | B, .flags_written = CARRY_FLAG},
+    [EFFECT_ROTATE_V] = {.rm = RW | V, .flags_written = CARRY_FLAG},
+    [EFFECT_ROTATE_ONE_B] = {.rm = RW | B, .flags_written = CARRY_FLAG | SN_FLAG_OVERFLOW},
+    [EFFECT_ROTATE_ONE_V] = {.rm = RW | V, .flags_written = CARRY_FLAG | SN_FLAG_OVERFLOW},
     /* Nine rotations through carry of a byte are none: the overflow flag then stays. */
     [EFFECT_ROTATE_CARRY_B] = {.rm = RW | B, .flags_read = CARRY_FLAG},
     [EFFECT_ROTATE_CARRY_V] = {.rm = RW | V, .flags_read = CARRY_FLAG},
@@ -633,9 +633,9 @@ const sn_effect sn_effects[EFFECT_COUNT] = {
     [EFFECT_MULTIPLY_B] = {.rm = R | B, .read = BIT(RAX), .flags_written = ALL},
     [EFFECT_MULTIPLY_V] = {.rm = R, .read = BIT(RAX), .written = BIT(RAX) | BIT(RDX), .narrow = true,
                            .flags_written = ALL},
-    [EFFECT_DIVIDE_B] = {.rm = R | B, .read = BIT(RAX), .flags_written = ALL},
-    [EFFECT_DIVIDE_V] = {.rm = R, .read = BIT(RAX) | BIT(RDX), .written = BIT(RAX) | BIT(RDX), .narrow = true,
-                         .flags_written = ALL},
+    /* The manual calls the flags undefined; processors leave them as they were. */
+    [EFFECT_DIVIDE_B] = {.rm = R | B, .read = BIT(RAX)},
+    [EFFECT_DIVIDE_V] = {.rm = R, .read = BIT(RAX) | BIT(RDX), .written = BIT(RAX) | BIT(RDX), .narrow = true},
     [EFFECT_INCREMENT_B] = {.rm = RW | B, .flags_written = ALL & ~CARRY_FLAG},
     [EFFECT_INCREMENT_V] = {.rm = RW | V, .flags_written = ALL & ~CARRY_FLAG},
     [EFFECT_INPUT_PORT] = {.read = BIT(RAX) | BIT(RDX)},
@@ -647,8 +647,8 @@ const sn_effect sn_effects[EFFECT_COUNT] = {
     [EFFECT_BIT_CHANGE] = {.rm = RW | V, .reg = R, .flags_written = CARRY_FLAG},
     [EFFECT_BIT_TEST_RM] = {.rm = R, .flags_written = CARRY_FLAG},
     [EFFECT_BIT_CHANGE_RM] = {.rm = RW | V, .flags_written = CARRY_FLAG},
-    /* The destination stays when the source is zero, and without BMI tzcnt is bsf. */
-    [EFFECT_BIT_SCAN] = {.rm = R, .reg = R, .flags_written = ALL},
+    /* The destination stays when the source is zero, and without BMI tzcnt is bsf: one flag is sure in all cases. */
+    [EFFECT_BIT_SCAN] = {.rm = R, .reg = R, .flags_written = SN_FLAG_ZERO},
     [EFFECT_COUNT_BITS] = {.rm = R, .reg = W | V, .flags_written = ALL},
     [EFFECT_DOUBLE_SHIFT] = {.rm = R, .reg = R, .flags_written = ALL},
     [EFFECT_DOUBLE_SHIFT_VARIABLE] = {.rm = R, .reg = R, .read = BIT(RCX)},
