@@ -124,6 +124,11 @@ unsigned sn_block_grow(sn_builder *builder, unsigned count) {
     return added;
 }
 
+/** Did the block itself fault, and not what it went astray to? */
+static bool fault_inside(const sn_builder *builder) {
+    return sn_executor_finish.instruction_pointer - builder->block.start.entry <= builder->block.length;
+}
+
 /** A last instruction that faults: one that always does, or an operand that does. */
 static void add_fault(sn_builder *builder) {
     sn_mark mark = sn_builder_mark(builder);
@@ -133,7 +138,7 @@ static void add_fault(sn_builder *builder) {
         if (!sn_instruction_add(builder, form, always ? SN_AIM_DATA : SN_AIM_FAULT))
             continue;
         int signal = sn_builder_run(builder);
-        if (signal > 0) {
+        if (signal > 0 && fault_inside(builder)) {
             account(builder, form, signal);
             return;
         }
@@ -162,19 +167,23 @@ static void choose_start(sn_builder *builder) {
     }
 }
 
-/** Twice more from the start: what differs between two native runs can't be compared with Sonde's. */
+/** Once more from the start: what differs between two native runs can't be compared with Sonde's. */
 static bool same_twice(sn_builder *builder) {
-    sn_executor_run();
     uint64_t hash = sn_executor_hash();
     sn_executor_run();
     if (sn_executor_hash() == hash)
         return true;
-    fprintf(stderr, "differential-generate: block %llu is not the same twice\n",
+    fprintf(stderr, "differential-generate: block %llu is not the same twice:\n",
             (unsigned long long)builder->block.number);
+    for (unsigned i = 0; i < 2; i++) {
+        sn_executor_run();
+        sn_executor_print(builder->block.number, stderr);
+    }
     return false;
 }
 
-bool sn_block_make(sn_builder *builder, uint64_t number, uint64_t seed, uint64_t address, const sn_block_options *choices) {
+bool sn_block_make(sn_builder *builder, uint64_t number, uint64_t seed, uint64_t address, uint8_t *writable,
+                   const sn_block_options *choices) {
     if (!kinds[0].members || choices->mnemonic != options.mnemonic) {
         options = *choices;
         collect_forms();
@@ -182,6 +191,7 @@ bool sn_block_make(sn_builder *builder, uint64_t number, uint64_t seed, uint64_t
     options = *choices;
     memset(builder, 0, sizeof *builder);
     builder->random.state = seed;
+    builder->writable = writable;
     builder->high = address >= SN_HIGH_CODE;
     builder->block.number = number;
     choose_start(builder);

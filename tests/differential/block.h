@@ -14,8 +14,9 @@ typedef struct sn_block_options {
     bool straight;        /**< no control structures */
 } sn_block_options;
 
-/** A whole block at `address`; false when its result was not the same twice (reported on stderr). */
-bool sn_block_make(sn_builder *builder, uint64_t number, uint64_t seed, uint64_t address, const sn_block_options *options);
+/** A whole block at `address`, whose memory can be written at `writable`; false when its result was not the same twice (reported on stderr). */
+bool sn_block_make(sn_builder *builder, uint64_t number, uint64_t seed, uint64_t address, uint8_t *writable,
+                   const sn_block_options *options);
 
 /** Add up to `count` pieces at the current place; returns how many stayed. */
 unsigned sn_block_grow(sn_builder *builder, unsigned count);

@@ -126,7 +126,7 @@ int sn_builder_run(sn_builder *builder) {
         if (!sn_builder_close(builder, i, block->length))
             return -1;
     }
-    memcpy((void *)(uintptr_t)block->start.entry, block->code, block->length + 14);
+    memcpy(builder->writable, block->code, block->length + 14);
     if (builder->depth)
         setitimer(ITIMER_REAL, &limit, NULL);
     sn_executor_run();

@@ -23,7 +23,8 @@ typedef struct sn_open_branch {
 typedef struct sn_builder {
     sn_random random;
     sn_test_block block;
-    bool high;  /**< the code lies in the high window */
+    uint8_t *writable; /**< another mapping of the memory at the block's address, which itself can't be written */
+    bool high;         /**< the code lies in the high window */
     sn_open_branch open[SN_OPEN_BRANCHES];
     unsigned open_count;
     uint32_t forbidden; /**< general registers that instructions may not write just now */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "block.h"
 #include "coverage.h"
@@ -66,33 +67,50 @@ static uint64_t next_batch(uint64_t number, uint64_t before, sn_random *random) 
     return (sn_random_percent(random, 70) ? SN_LOW_CODE : SN_HIGH_CODE) + offset;
 }
 
-static bool map_batch(uint64_t address) {
-    int protection = PROT_READ | PROT_WRITE | PROT_EXEC, flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+/** The batch's memory, mapped twice: executable in its place, as in the runner, and writable somewhere else. */
+typedef struct code_memory {
+    int file;
+    uint8_t *writable;
+} code_memory;
+
+static bool open_memory(code_memory *memory) {
+    memory->file = memfd_create("blocks", MFD_CLOEXEC);
+    if (memory->file < 0 || ftruncate(memory->file, BATCH_SPAN) != 0)
+        return false;
+    memory->writable = mmap(NULL, BATCH_SPAN, PROT_READ | PROT_WRITE, MAP_SHARED, memory->file, 0);
+    return memory->writable != MAP_FAILED;
+}
+
+static bool map_batch(const code_memory *memory, uint64_t address) {
     void *wanted = (void *)(uintptr_t)address;
-    return mmap(wanted, BATCH_SPAN, protection, flags, -1, 0) == wanted;
+    memset(memory->writable, SN_BREAKPOINT, BATCH_SPAN);
+    return mmap(wanted, BATCH_SPAN, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_FIXED_NOREPLACE, memory->file, 0) == wanted;
 }
 
 static int generate(const arguments *given) {
     sn_random random = {.state = given->seed};
     sn_builder *builder = malloc(sizeof *builder);
     uint64_t batch = 0, bad = 0;
-    if (!builder)
-        return fail("start", strerror(ENOMEM));
+    code_memory memory;
+    if (!builder || !open_memory(&memory))
+        return fail("start", strerror(errno));
     for (uint64_t number = 0; number < given->blocks; number++) {
         uint64_t place = number % BATCH_BLOCKS;
         if (place == 0) {
             if (batch)
                 munmap((void *)(uintptr_t)batch, BATCH_SPAN);
             batch = next_batch(number / BATCH_BLOCKS, batch, &random);
-            if (!map_batch(batch))
+            if (!map_batch(&memory, batch))
                 return fail("code", strerror(errno));
             sn_corpus_write_batch(given->out, batch, BATCH_SPAN);
         }
         uint64_t address = batch + place * BLOCK_SPAN + sn_random_below(&random, BLOCK_SPAN - SN_BLOCK_BYTES);
-        if (sn_block_make(builder, number, sn_random_next(&random), address, &given->options))
-            sn_corpus_write(given->out, &builder->block);
-        else
-            bad++;
+        bool same = sn_block_make(builder, number, sn_random_next(&random), address,
+                                  memory.writable + (address - batch), &given->options);
+        bad += !same;
+        /* A block that goes astray shall not run another one, whatever it finds there. */
+        memset(memory.writable + (address - batch), SN_BREAKPOINT, SN_BLOCK_BYTES);
+        sn_corpus_write(same ? given->out : stderr, &builder->block);
     }
     free(builder);
     return bad ? 1 : 0;

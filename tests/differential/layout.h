@@ -18,6 +18,9 @@
 #define SN_HIGH_CODE UINT64_C(0x120000000000)
 #define SN_CODE_SPAN UINT64_C(0x20000000)
 
+/** What fills the code places between blocks: int3. */
+#define SN_BREAKPOINT 0xcc
+
 #define SN_ARENA_SIZE UINT64_C(0x4000)
 #define SN_LOW_ARENA UINT64_C(0x50000000)
 #define SN_HIGH_ARENA UINT64_C(0x120040000000)

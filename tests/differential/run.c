@@ -14,6 +14,7 @@
 
 #include "corpus.h"
 #include "executor.h"
+#include "layout.h"
 
 enum { BATCH_BLOCKS = 256 };
 
@@ -55,6 +56,7 @@ static bool run_batch(const batch *run, const uint64_t *full) {
     void *code = mmap(wanted, run->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     if (code != wanted)
         return false;
+    memset(code, SN_BREAKPOINT, run->size);
     for (unsigned i = 0; i < run->count; i++)
         memcpy((void *)(uintptr_t)run->blocks[i].start.entry, run->blocks[i].code, run->blocks[i].length);
     if (mprotect(code, run->size, PROT_READ | PROT_EXEC) != 0)
