@@ -1,4 +1,4 @@
-// build: gcc -O1 -fno-omit-frame-pointer
+// build: gcc -O2 -fno-omit-frame-pointer
 // variants: dynamic, static, clang
 // core: yes
 /* push and pop of all sizes and forms, enter and leave, ret imm16, call and jmp through registers, memory, rip-relative and
@@ -10,8 +10,8 @@
 static long forty_two(void) { return 42; }
 static long (*volatile pointer)(void) = forty_two;
 __attribute__((noinline)) static long tail_a(long n, long sum);
-__attribute__((noinline, optimize("O2"))) static long tail_b(long n, long sum) { return n == 0 ? sum : tail_a(n - 1, sum + 2); }
-__attribute__((noinline, optimize("O2"))) static long tail_a(long n, long sum) { return n == 0 ? sum : tail_b(n - 1, sum + 1); }
+__attribute__((noinline)) static long tail_b(long n, long sum) { return n == 0 ? sum : tail_a(n - 1, sum + 2); }
+__attribute__((noinline)) static long tail_a(long n, long sum) { return n == 0 ? sum : tail_b(n - 1, sum + 1); }
 __attribute__((noinline)) static long recurse(long n) {
     if (n == 0)
         return 0;
