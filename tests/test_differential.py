@@ -14,7 +14,7 @@ import differential_driver as driver
 CORPORA = {
     "mixed": (1, 5000, ()),
     "long": (2, 600, ("--pieces=150",)),
-    "single": (3, 5000, ("--pieces=2", "--straight")),
+    "sweep": (3, 1800, ("--pieces=20", "--straight", "--sweep")),
 }
 OPTIONS = ((), ("--debug-block-limit=1",), ("--debug-block-limit=3",), ("--debug-block-limit=40",),
            ("--debug-superblocks=no",), ("--debug-links=no",), ("--debug-fast-decode=no",))
@@ -52,13 +52,15 @@ def test_blocks_do_something(corpora):
 
 
 def test_coverage(corpora):
-    """The blocks reach the decoder's instruction forms, so that a rule that excludes too much is seen."""
-    report = corpora["single"][2]
-    totals = dict(re.findall(r"(\d+) ([a-z][a-z ]*?)(?:,|$)", re.search(r"mnemonics: (.*)", report)[1]))
-    by_name = {name: int(number) for number, name in totals.items()}
-    known = by_name["known to the decoder"] - by_name["undefined here"]
-    assert by_name["executed"] + by_name["control flow"] > 0.8 * known, report
-    assert by_name["excluded"] < 0.07 * known, report
+    """The sweep reaches the decoder's instruction forms, so that a rule that excludes too much is seen."""
+    report = corpora["sweep"][2]
+    for what, least in (("mnemonics", 0.97), ("definitions", 0.97), ("forms", 0.95)):
+        totals = re.findall(r"(\d+) ([a-z][a-z ]*)", re.search(rf"^{what}: (.*)", report, re.M)[1])
+        by_name = {name.strip(): int(number) for number, name in totals}
+        # Privileged instructions only ever fault; what is excluded has its reason in tests/differential/rules.c.
+        runnable = sum(by_name[name] for name in ("executed", "control flow", "never tried"))
+        assert by_name["executed"] + by_name["control flow"] > least * runnable, report
+        assert by_name["excluded"] < 0.07 * by_name["known to the decoder"], report
 
 
 @pytest.mark.parametrize("configuration", CONFIGURATIONS, ids=" ".join)

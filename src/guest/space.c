@@ -268,7 +268,7 @@ bool sn_space_unwatch(uint64_t address) {
     return writable;
 }
 
-void sn_space_unwatch_all(void) {
+bool sn_space_unwatch_all(void) {
     sn_space_lock();
     sn_watched_pages taken = sn_space_current.watched;
     for (size_t i = 0; i < taken.count; i++) {
@@ -282,5 +282,7 @@ void sn_space_unwatch_all(void) {
     for (size_t i = 0; i < taken.count; i++) {
         sn_code_discard(taken.pages[i], taken.pages[i] + SN_PAGE_SIZE);
     }
+    bool any = taken.count > 0;
     sn_watched_clear(&taken);
+    return any;
 }

@@ -16,6 +16,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "jit/client_code.h"
+
 typedef enum sn_region_kind {
     SN_REGION_PLAIN,
     SN_REGION_STACK,  /**< main thread's stack */
@@ -53,30 +55,18 @@ long sn_space_break(uint64_t address);
 long sn_space_shmat(int identifier, uint64_t address, int flags);
 long sn_space_shmdt(uint64_t address);
 
-/** Bytes from `address` on that the client may execute and that are readable on the host (up to the region's end,
-    merged over adjacent executable regions, at most 4096), 0 if none. */
-size_t sn_space_executable(uint64_t address);
-
-/** Code from [start, end) was translated: from now on a client write to its pages must fault. Does nothing for pages
-    that are not client-writable. Returns false when the range can't be watched (shared mapping): the translator then
-    makes the block check itself. */
-bool sn_space_watch_code(uint64_t start, uint64_t end);
-
 /** A host write fault at `address`: if the page is watched, gives it back its write permission, and returns true (the
     caller then discards the page's blocks and lets the write run again). Callable from the fault handler: takes the lock,
     which is never held while client memory is touched. */
 bool sn_space_unwatch(uint64_t address);
 
-/** Take all watches off (before a system call that writes to client memory is tried again). */
-void sn_space_unwatch_all(void);
+/** Take all watches off (before a system call that writes to client memory is tried again). Returns whether there were
+    any. */
+bool sn_space_unwatch_all(void);
 
 /** After fork in the child: reset the lock. */
 void sn_space_after_fork(void);
 void sn_space_lock(void);   /**< for fork: nobody else may hold the lock while the process is copied */
 void sn_space_unlock(void);
-
-/** Provided by the translator (jit/cache.c): blocks made from [start, end) are no longer valid. Called by the space
-    whenever mapping or protection changes remove executable code or make it writable, after the change. */
-void sn_code_discard(uint64_t start, uint64_t end);
 
 #endif

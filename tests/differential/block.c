@@ -44,9 +44,26 @@ static bool hopeless(const sn_form *form) {
     return form->executed == 0 && form->tried >= HOPELESS_TRIES;
 }
 
+/** The next form of all: goes on when the present one ran, or can't. */
+static sn_form *next_form(void) {
+    static uint32_t current, tries, executed_before;
+    sn_form *form = &sn_forms()[current];
+    bool allowed = form->policy == SN_FORM_RANDOM && wanted(form);
+    if (allowed && form->executed == executed_before && tries++ < TRIES_A_PIECE)
+        return form;
+    do
+        current = (current + 1) % (uint32_t)sn_forms_count();
+    while (sn_forms()[current].policy != SN_FORM_RANDOM || !wanted(&sn_forms()[current]));
+    executed_before = sn_forms()[current].executed;
+    tries = 0;
+    return &sn_forms()[current];
+}
+
 /** A form of a kind by weight; of two drawn the one that ran less often, so that all are reached. */
 static sn_form *pick_form(sn_builder *builder) {
     static const unsigned weights[SN_KINDS] = {46, 20, 15, 19};
+    if (options.sweep)
+        return next_form();
     for (;;) {
         unsigned pick = sn_random_below(&builder->random, 100), kind = 0;
         while (pick >= weights[kind])

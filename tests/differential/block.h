@@ -12,6 +12,7 @@ typedef struct sn_block_options {
     unsigned most_pieces;
     const char *mnemonic; /**< only instructions of this name, or NULL */
     bool straight;        /**< no control structures */
+    bool sweep;           /**< every form in turn, instead of random ones */
 } sn_block_options;
 
 /** A whole block at `address`, whose memory can be written at `writable`; false when its result was not the same twice (reported on stderr). */

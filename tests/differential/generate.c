@@ -1,10 +1,11 @@
 /**
  * @fileoverview The generator of the differential test: writes a file of random blocks for the runner.
  *
- *     differential-generate [--seed=N] [--blocks=N] [--pieces=N] [--mnemonic=NAME] [--straight] [--coverage] [--output=FILE]
+ *     differential-generate [--seed=N] [--blocks=N] [--pieces=N] [--mnemonic=NAME] [--straight] [--sweep] [--coverage]
+ *                           [--output=FILE]
  *
  * It runs every block natively while it grows, so that blocks do something and seldom fault. The same seed gives the same
- * file on the same machine. --coverage prints on stderr which share of the decoder's forms ran. Exit status: 0, 1 when a
+ * file on the same machine. --sweep takes every instruction form in turn instead of random ones. --coverage prints on stderr which share of the decoder's forms ran. Exit status: 0, 1 when a
  * block's result was not the same twice, 2 for bad arguments.
  */
 #include <errno.h>
@@ -40,6 +41,12 @@ static bool read_number(const char *text, const char *name, uint64_t *value) {
     return *end == '\0' && end != text + length;
 }
 
+static bool read_switch(const char *text, const char *name, bool *value) {
+    bool same = strcmp(text, name) == 0;
+    *value |= same;
+    return same;
+}
+
 static bool read_argument(const char *text, arguments *given) {
     uint64_t pieces;
     if (read_number(text, "--seed=", &given->seed) || read_number(text, "--blocks=", &given->blocks))
@@ -54,9 +61,8 @@ static bool read_argument(const char *text, arguments *given) {
     }
     if (strncmp(text, "--output=", 9) == 0)
         return (given->out = fopen(text + 9, "w")) != NULL;
-    given->options.straight |= strcmp(text, "--straight") == 0;
-    given->coverage |= strcmp(text, "--coverage") == 0;
-    return strcmp(text, "--straight") == 0 || strcmp(text, "--coverage") == 0;
+    return read_switch(text, "--straight", &given->options.straight) ||
+           read_switch(text, "--sweep", &given->options.sweep) || read_switch(text, "--coverage", &given->coverage);
 }
 
 /** Batches lie at fresh addresses, in both windows; one in four reuses the addresses of the one before. */

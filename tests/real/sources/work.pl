@@ -13,4 +13,4 @@ printf "%.10f %s %s\n", sqrt(2) * exp(1), 1e300 * 1e10, -7 % 3;
 print join(' ', unpack('H*', pack('NnCw/a*d>', 1, 2, 3, 'hello', 1.5))), "\n";
 my @matrix = map { my $r = $_; [map { $r * $_ % 17 } 1 .. 60] } 1 .. 60; my $sum = 0;
 for my $i (0 .. 59) { for my $j (0 .. 59) { my $cell = 0; $cell += $matrix[$i][$_] * $matrix[$_][$j] for 0 .. 59; $sum += $cell * ($i ^ $j) } } print "$sum\n";
-print join('|', sprintf('%s', eval 'sub { 1 / $_[0] }'->(4)), (eval { 1 / ($sum - $sum) } // "error: $@") =~ s/ at .*//sr), "\n";
+print join('|', sprintf('%s', (eval 'sub { 1 / $_[0] }')->(4)), (eval { 1 / ($sum - $sum) } // "error: $@") =~ s/ at .*//sr), "\n";

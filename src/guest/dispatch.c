@@ -1,0 +1,202 @@
+/**
+ * @fileoverview The dispatcher: see dispatch.h.
+ */
+#include "guest/dispatch.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/settings.h"
+#include "guest/process.h"
+#include "guest/signal.h"
+#include "guest/space.h"
+#include "guest/syscall.h"
+#include "guest/thread.h"
+#include "guest/x86_64/abi.h"
+#include "jit/cache.h"
+#include "jit/layout.h"
+#include "jit/runtime.h"
+#include "jit/translate.h"
+
+void sn_engine_failure(sn_thread *thread, uint64_t client, const char *what) {
+    static _Atomic int failures;
+    sn_log_engine_failure(client, "%s", what);
+    if (failures++ == 0) sn_process_end(thread);
+    sn_process_exit(thread, SN_STATUS_ENGINE);
+}
+
+/** The client jumped to where nothing can be executed: its fault, at the address that could not be fetched. */
+static void raise_fetch_fault(sn_thread *thread, uint64_t fault) {
+    sn_region region;
+    siginfo_t info = {.si_signo = SIGSEGV,
+                      .si_code = sn_space_find(fault, &region) ? SEGV_ACCERR : SEGV_MAPERR};
+    /* Bytes that are mapped executable but cannot be read lie behind the end of their file. */
+    if (sn_space_executable(fault)) info = (siginfo_t){.si_signo = SIGBUS, .si_code = BUS_ADRERR};
+    info.si_addr = (void *)fault;
+    sn_signal_raise(thread, &info);
+}
+
+/** Empty a full cache. Only possible while no other thread can be in it. */
+static void make_room(void) {
+    if (!sn_cache_full()) return;
+    if (sn_threads_alive() > 1)
+        sn_fail(SN_STATUS_ENGINE, "the code cache is full and several threads use it");
+    sn_blocks_clear();
+    sn_cache_clear();
+}
+
+/** The block at the thread's pc. 0 after a fault was raised. */
+static uint32_t block_at(sn_thread *thread) {
+    uint64_t fault = thread->pc;
+    uint32_t block = sn_translate(thread->pc, &fault);
+    if (!block) raise_fetch_fault(thread, fault);
+    return block;
+}
+
+static void enter_block(sn_thread *thread, uint32_t block) {
+    if (block) thread->resume = sn_block_record_at(block)->entry;
+}
+
+/** Through an exit of a block. */
+static void leave_by_exit(sn_thread *thread, uint32_t number) {
+    sn_exit_record *exit = sn_exit_record_at(number);
+    thread->pc = exit->target;
+    if (!exit->site && exit->stub == SN_MARK_REFUSED) {
+        sn_message("client address %#lx: an instruction that Sonde does not run (int 0x80, a far branch, or a load of a "
+                   "segment register); the program gets SIGSEGV", (unsigned long)thread->pc);
+        siginfo_t info = {.si_signo = SIGSEGV, .si_code = SI_KERNEL};
+        sn_signal_raise(thread, &info);
+        return;
+    }
+    if (!exit->site) sn_block_discard(exit->block);
+    uint32_t before = sn_block_count();
+    make_room();
+    uint32_t block = block_at(thread);
+    /* After the cache was emptied the exit is no more. */
+    if (block && sn_block_count() >= before && exit->site && !sn_settings_current.no_links &&
+        sn_exit_record_at(number) == exit && exit->target == thread->pc)
+        sn_exit_link(number, block);
+    enter_block(thread, block);
+}
+
+static void leave_by_branch(sn_thread *thread, bool general) {
+    make_room();
+    uint32_t block = block_at(thread);
+    if (block && !sn_settings_current.no_links) {
+        uint64_t start = sn_block_record_at(block)->start;
+        if (general) sn_general_publish(thread->pc, start);
+        else sn_indirect_publish(thread->pc, start);
+    }
+    enter_block(thread, block);
+}
+
+static void go_on(sn_thread *thread) {
+    make_room();
+    enter_block(thread, block_at(thread));
+}
+
+/** Resume at thread->pc by translating or finding its block, under the lock. */
+static void with_lock(sn_thread *thread, uint32_t exit) {
+    sn_lock_acquire(&sn_jit_lock);
+    switch (exit) {
+    case SN_EXIT_INDIRECT: leave_by_branch(thread, false); break;
+    case SN_EXIT_FAR: leave_by_branch(thread, true); break;
+    case SN_EXIT_RESUME: go_on(thread); break;
+    default: leave_by_exit(thread, exit);
+    }
+    sn_lock_release(&sn_jit_lock);
+}
+
+/** A tool's call in the middle of a block. */
+static void call_tool(sn_thread *thread, uint32_t number) {
+    sn_call_record call = *sn_call_record_at(number);
+    thread->pc = call.client;
+    call.function(thread, call.data);
+    thread->resume = call.resume;
+    thread->inside_call = true;
+}
+
+/**
+ * What has to happen before client code goes on: deliver a pending signal, or take over the client's mask. The thread's
+ * pc is exact, except inside a tool's call, where the thread is stepped to the next boundary.
+ */
+static void finish(sn_thread *thread) {
+    thread->recheck = 0;
+    if (thread->pending.present) {
+        if (thread->inside_call) {
+            thread->stepping = SN_STEP_DELIVER;
+            sn_abi_single_step(thread);
+        } else {
+            thread->resume = sn_runtime_address(sn_runtime_deliver);
+        }
+    } else {
+        sn_signals_release_mask(thread);
+    }
+}
+
+void sn_dispatch(sn_thread *thread) {
+    uint32_t exit = thread->exit;
+    thread->load_area = thread->save_area;
+    thread->load_mask = thread->save_mask;
+    thread->inside_call = false;
+    sn_engine_enter(thread);
+    if (exit == SN_EXIT_FATAL) {
+        sn_process_end(thread);
+        sn_die_by_signal(thread, thread->fatal_signal);
+    } else if (sn_exit_is_call(exit)) {
+        call_tool(thread, sn_call_of_exit(exit));
+    } else {
+        if (exit == SN_EXIT_SYSCALL || exit == SN_EXIT_BAD_ADDRESS) {
+            if (exit == SN_EXIT_SYSCALL) sn_syscall_emulate(thread);
+            else sn_syscall_bad_address(thread);
+            exit = SN_EXIT_RESUME;
+        }
+        if (!thread->pending.present || exit >= SN_EXIT_FIRST_BLOCK_EXIT || exit == SN_EXIT_INDIRECT ||
+            exit == SN_EXIT_FAR)
+            with_lock(thread, exit);
+    }
+    finish(thread);
+    sn_engine_leave(thread);
+}
+
+void sn_reenter(sn_thread *thread) {
+    sn_engine_enter(thread);
+    /* After a pending signal that turned out to be none the block must be found again. */
+    if (!thread->pending.present && !thread->inside_call) with_lock(thread, SN_EXIT_RESUME);
+    finish(thread);
+    sn_engine_leave(thread);
+}
+
+/* -------------------------------------------------------------- interrupted blocks */
+
+static void add_to_counter(sn_thread *thread, uint32_t counter, uint64_t amount) {
+    ((uint64_t *)((char *)thread + SN_THREAD_COUNTERS))[counter] += amount;
+}
+
+/** A repeated instruction is left between two iterations: what was counted in advance is taken back; it will be counted
+    again when the instruction goes on. */
+static void correct_iterations(sn_thread *thread, sn_analysis_record *record, unsigned completed, uint64_t left) {
+    for (unsigned i = 0; i < record->iteration_count; i++) {
+        const sn_iteration_counter *use = &sn_analysis_iterations(record)[i];
+        if (use->index != completed) continue;
+        add_to_counter(thread, use->iterations, -left);
+        if (!left) add_to_counter(thread, use->empty, -UINT64_C(1));
+    }
+}
+
+void sn_block_interrupted(sn_thread *thread, uint32_t number, uint32_t offset, uint64_t client, uint64_t repeat_count) {
+    const sn_block_record *block = sn_block_record_at(number);
+    if (!block->analysis) return;
+    sn_analysis_record *record = sn_analysis_record_at(block->analysis);
+    if (offset >= record->body_end) return;
+    if (offset < record->counted_from)
+        for (unsigned i = 0; i < record->counter_count; i++)
+            add_to_counter(thread, sn_analysis_counters(record)[i].counter, sn_analysis_counters(record)[i].amount);
+    unsigned completed = 0;
+    int32_t wanted = (int32_t)(client - block->client);
+    while (completed < record->instruction_count && sn_analysis_clients(record)[completed] != wanted) completed++;
+    correct_iterations(thread, record, completed, repeat_count);
+    if (completed < record->instruction_count && sn_current_tool()->interrupted)
+        sn_current_tool()->interrupted(thread, record->data, completed);
+}

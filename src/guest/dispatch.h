@@ -1,0 +1,33 @@
+/**
+ * @fileoverview The dispatcher: what happens between leaving one block and entering the next when they are not linked.
+ */
+#ifndef SONDE_GUEST_DISPATCH_H
+#define SONDE_GUEST_DISPATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "jit/block.h"
+#include "jit/thread.h"
+
+/** Called by switch.S with thread->exit saying why; sets thread->resume. */
+void sn_dispatch(sn_thread *thread);
+/** Called by switch.S when a signal came on the way in. */
+void sn_reenter(sn_thread *thread);
+
+/** A block is left in its middle (at an instruction boundary of the client, `client`, cache offset `offset`): put the
+    tool's counts right. `repeat_count`: what a repeated string instruction has left to do. Called by the signal
+    handler. */
+void sn_block_interrupted(sn_thread *thread, uint32_t block, uint32_t offset, uint64_t client, uint64_t repeat_count);
+
+/** A client write to watched code at `address`: true if it was that and can be tried again. *inside is set when the block
+    at `cache` was discarded by it. (code.c) */
+bool sn_code_written(uint64_t address, uint64_t cache, bool *inside);
+
+/** Whether code on the page of `client` changes so often that its blocks should check themselves. (code.c) */
+bool sn_code_is_hot(uint64_t client);
+
+/** One line naming the engine, then the tool's report, then the end with status 125. */
+_Noreturn void sn_engine_failure(sn_thread *thread, uint64_t client, const char *what);
+
+#endif

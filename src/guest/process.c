@@ -1,0 +1,258 @@
+/**
+ * @fileoverview The end of the process, fork's locks, and execve: see process.h.
+ */
+#include "guest/process.h"
+
+#include <asm/unistd.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/report_file.h"
+#include "base/settings.h"
+#include "base/x86_64/raw_syscall.h"
+#include "guest/loader.h"
+#include "guest/procfs.h"
+#include "guest/signal.h"
+#include "guest/space.h"
+#include "guest/statistics.h"
+#include "guest/thread.h"
+#include "jit/block.h"
+#include "jit/runtime.h"
+
+/* -------------------------------------------------------------------------- fork */
+
+void sn_process_before_fork(void) {
+    sn_lock_acquire(&sn_jit_lock);
+    sn_space_lock();
+    fflush(NULL);
+}
+
+void sn_process_after_fork_everywhere(void) {
+    sn_space_unlock();
+    sn_lock_release(&sn_jit_lock);
+}
+
+static int ended_process;
+
+void sn_process_after_fork(sn_thread *thread) {
+    sn_space_after_fork();
+    sn_signals_after_fork(thread);
+    sn_log_after_fork();
+    sn_output_after_fork();
+    ended_process = 0;
+}
+
+/* --------------------------------------------------------------------------- end */
+
+static sn_lock end_lock;
+static bool report_failed;
+
+void sn_process_end(sn_thread *thread) {
+    if (thread->borrowed) return;
+    sn_lock_acquire(&end_lock);
+    if (ended_process != thread->process) {
+        ended_process = thread->process;
+        if (sn_current_tool()->end) sn_current_tool()->end();
+        if (!sn_output_close()) report_failed = true;
+        if (sn_settings_current.stats) sn_statistics_print();
+    }
+    sn_lock_release(&end_lock);
+}
+
+void sn_process_exit(sn_thread *thread, int status) {
+    sn_signals_hold_mask(thread);
+    sn_process_end(thread);
+    if (report_failed && !status) status = SN_STATUS_FAILURE;
+    for (;;) sn_syscall(__NR_exit_group, status);
+}
+
+/* -------------------------------------------------------------------------- exec */
+
+/** A copy of the client's words, in memory of its own: this thread may share the address space with a parent that goes
+    on. */
+typedef struct word_list {
+    char *memory;       /**< one mapping: the pointers, then the strings */
+    size_t size;
+    const char **words; /**< NULL-terminated, with `spare` free pointers in front */
+    size_t count;
+} word_list;
+
+#define MOST_WORD_BYTES (UINT64_C(32) << 20)
+
+/** Length of a client string with its NUL; 0 if it cannot be read. */
+static size_t client_string_size(uint64_t address) {
+    for (size_t at = 0; at < MOST_WORD_BYTES;) {
+        char piece[256];
+        size_t size = sizeof piece - ((address + at) & (sizeof piece - 1));
+        if (!sn_copy_safely(piece, (const void *)(address + at), size)) return 0;
+        const char *end = memchr(piece, 0, size);
+        if (end) return at + (size_t)(end - piece) + 1;
+        at += size;
+    }
+    return 0;
+}
+
+static long measure_words(uint64_t vector, size_t *count, size_t *bytes) {
+    *count = *bytes = 0;
+    for (; vector; vector += 8) {
+        uint64_t word;
+        if (!sn_copy_safely(&word, (const void *)vector, 8)) return -EFAULT;
+        if (!word) break;
+        size_t size = client_string_size(word);
+        if (!size) return -EFAULT;
+        *bytes += size;
+        if (++*count > MOST_WORD_BYTES / 8 || *bytes > MOST_WORD_BYTES) return -E2BIG;
+    }
+    return 0;
+}
+
+static long copy_words(uint64_t vector, size_t spare, word_list *list) {
+    size_t bytes;
+    long result = measure_words(vector, &list->count, &bytes);
+    if (result) return result;
+    list->size = (list->count + spare + 1) * sizeof(char *) + bytes;
+    list->memory = mmap(NULL, list->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (list->memory == MAP_FAILED) return -ENOMEM;
+    list->words = (const char **)list->memory + spare;
+    char *text = (char *)(list->words + list->count + 1);
+    for (size_t i = 0; i < list->count; i++) {
+        uint64_t word = 0;
+        if (!sn_copy_safely(&word, (const void *)(vector + 8 * i), 8)) word = 0;
+        size_t size = word ? client_string_size(word) : 0;
+        if (!size || size > (size_t)(list->memory + list->size - text) || !sn_copy_safely(text, (const void *)word, size)) {
+            munmap(list->memory, list->size);
+            return -EFAULT;
+        }
+        list->words[i] = text;
+        text += size;
+    }
+    return 0;
+}
+
+static void free_words(word_list *list) { munmap(list->memory, list->size); }
+
+/** What execve and execveat name, as one path that can be given to either. */
+typedef struct exec_request {
+    int directory;
+    char path[PATH_MAX];
+    int flags;
+    uint64_t arguments, environment;
+} exec_request;
+
+static long read_exec(uint64_t number, const uint64_t a[6], exec_request *request) {
+    bool at = number == __NR_execveat;
+    request->directory = at ? (int)a[0] : AT_FDCWD;
+    request->arguments = a[at + 1];
+    request->environment = a[at + 2];
+    request->flags = at ? (int)a[4] : 0;
+    size_t size = client_string_size(a[at]);
+    if (!size) return -EFAULT;
+    if (size > sizeof request->path) return -ENAMETOOLONG;
+    if (!sn_copy_safely(request->path, (const void *)a[at], size)) return -EFAULT;
+    if (request->path[size - 1]) return -EFAULT;
+    const char *own = sn_procfs_exe_path(request->path);
+    if (own) snprintf(request->path, sizeof request->path, "%s", own);
+    return 0;
+}
+
+/** A path that means the file in this process, whatever the folder descriptor: what the engine that follows opens. */
+static void resolve(const exec_request *request, char *path, size_t size) {
+    if (request->path[0] == '/' || request->directory == AT_FDCWD) snprintf(path, size, "%s", request->path);
+    else if (!request->path[0]) snprintf(path, size, "/proc/self/fd/%d", request->directory);
+    else snprintf(path, size, "/proc/self/fd/%d/%s", request->directory, request->path);
+}
+
+/** --trace-children-skip: patterns as Valgrind takes them, * and ? on the whole path. */
+static bool is_skipped(const char *path) {
+    const char *list = sn_settings_current.trace_children_skip;
+    char pattern[PATH_MAX];
+    while (list && *list) {
+        size_t length = strcspn(list, ",");
+        if (length < sizeof pattern) {
+            memcpy(pattern, list, length);
+            pattern[length] = 0;
+            if (!fnmatch(pattern, path, 0)) return true;
+        }
+        list += length + (list[length] == ',');
+    }
+    return false;
+}
+
+static long exec_native(const exec_request *request, const word_list *arguments, const word_list *environment) {
+    if (request->directory == AT_FDCWD && !request->flags)
+        return sn_syscall(__NR_execve, request->path, arguments->words, environment->words);
+    return sn_syscall(__NR_execveat, request->directory, request->path, arguments->words, environment->words,
+                      request->flags);
+}
+
+#define MOST_OWN_WORDS 128
+
+/** Start Sonde again on the new program: its options, then the program's own words. */
+static long exec_traced(const char *path, const word_list *arguments, const word_list *environment) {
+    char own_path[PATH_MAX + 128];
+    size_t zero_size = sizeof "--exec-arg0=" + (arguments->count ? strlen(arguments->words[0]) : 0);
+    char *zero = mmap(NULL, zero_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (zero == MAP_FAILED) return -ENOMEM;
+    snprintf(own_path, sizeof own_path, "--exec-path=%s", path);
+    snprintf(zero, zero_size, "--exec-arg0=%s", arguments->count ? arguments->words[0] : "");
+
+    const char *own[MOST_OWN_WORDS];
+    size_t count = 0;
+    own[count++] = sn_settings_current.engine_path;
+    for (const char *const *word = sn_settings_current.engine_arguments; *word && count < MOST_OWN_WORDS - 5; word++)
+        own[count++] = *word;
+    own[count++] = own_path;
+    own[count++] = zero;
+    own[count++] = "--";
+    /* The first of the program's own words stands where the program's name does. */
+    if (!arguments->count) own[count++] = "";
+    const char **all = arguments->words - count;
+    memcpy(all, own, count * sizeof *own);
+    long result = sn_syscall(__NR_execve, sn_settings_current.engine_path, all, environment->words);
+    munmap(zero, zero_size);
+    return result;
+}
+
+static long exec_with_words(sn_thread *thread, const exec_request *request, const word_list *arguments,
+                            const word_list *environment) {
+    char path[PATH_MAX + 64];
+    resolve(request, path, sizeof path);
+    long result = sn_program_exec_error(path);
+    if (result) return result;
+    bool traced = sn_settings_current.trace_children && !is_skipped(path);
+    sn_process_end(thread);
+    sn_signals_hold_mask(thread);
+    uint64_t mask = sn_client_mask(thread), all = ~SN_FAULT_SIGNALS;
+    sn_engine_pause(thread);
+    sn_syscall(__NR_rt_sigprocmask, SIG_SETMASK, &mask, NULL, 8);
+    result = traced ? exec_traced(path, arguments, environment) : exec_native(request, arguments, environment);
+    sn_syscall(__NR_rt_sigprocmask, SIG_SETMASK, &all, NULL, 8);
+    sn_engine_resume(thread);
+    if (!thread->borrowed) ended_process = 0; /* it goes on after all: there will be another end */
+    return result;
+}
+
+long sn_process_exec(sn_thread *thread, uint64_t number, const uint64_t arguments[6]) {
+    exec_request request;
+    word_list words, environment;
+    long result = read_exec(number, arguments, &request);
+    if (result) return result;
+    result = copy_words(request.arguments, MOST_OWN_WORDS, &words);
+    if (result) return result;
+    result = copy_words(request.environment, 0, &environment);
+    if (!result) {
+        result = exec_with_words(thread, &request, &words, &environment);
+        free_words(&environment);
+    }
+    free_words(&words);
+    return result;
+}

@@ -1,0 +1,259 @@
+/**
+ * @fileoverview The table of emulated system calls, and the short ones: memory, descriptors, paths, segment bases.
+ *
+ * Everything that is not in the table goes straight from the code cache to the kernel. What is here would change the
+ * engine's own memory, signals, threads or descriptors, or would show the client the engine.
+ */
+#include "guest/syscall.h"
+
+#include <asm/prctl.h>
+#include <asm/unistd.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/descriptor.h"
+#include "base/x86_64/raw_syscall.h"
+#include "guest/loader.h"
+#include "guest/process.h"
+#include "guest/procfs.h"
+#include "guest/signal.h"
+#include "guest/space.h"
+#include "guest/thread.h"
+#include "guest/x86_64/abi.h"
+#include "jit/cache.h"
+#include "jit/runtime.h"
+
+typedef struct call {
+    sn_thread *thread;
+    uint64_t number;
+    uint64_t arguments[6];
+} call;
+
+/* ------------------------------------------------------------------------ memory */
+
+static long do_mmap(call *c) {
+    const uint64_t *a = c->arguments;
+    return sn_space_mmap(a[0], a[1], (int)a[2], (int)a[3], (int)a[4], a[5]);
+}
+static long do_munmap(call *c) { return sn_space_munmap(c->arguments[0], c->arguments[1]); }
+static long do_mprotect(call *c) { return sn_space_mprotect(c->arguments[0], c->arguments[1], (int)c->arguments[2]); }
+static long do_pkey_mprotect(call *c) {
+    /* Without a key it is mprotect; with one the engine's view of protections would be wrong. */
+    return (int)c->arguments[3] == -1 ? do_mprotect(c) : -EINVAL;
+}
+static long do_mremap(call *c) {
+    const uint64_t *a = c->arguments;
+    return sn_space_mremap(a[0], a[1], a[2], (int)a[3], a[4]);
+}
+static long do_brk(call *c) { return sn_space_break(c->arguments[0]); }
+static long do_shmat(call *c) { return sn_space_shmat((int)c->arguments[0], c->arguments[1], (int)c->arguments[2]); }
+static long do_shmdt(call *c) { return sn_space_shmdt(c->arguments[0]); }
+static long do_unknown(call *c) {
+    (void)c;
+    return -ENOSYS;
+}
+
+/* ----------------------------------------------------------------------- signals */
+
+static long do_sigaction(call *c) { return sn_sigaction(c->thread, c->arguments); }
+static long do_sigprocmask(call *c) { return sn_sigprocmask(c->thread, c->arguments); }
+static long do_sigaltstack(call *c) { return sn_sigaltstack(c->thread, c->arguments); }
+static long do_sigsuspend(call *c) { return sn_sigsuspend(c->thread, c->arguments); }
+static long do_sigpending(call *c) { return sn_sigpending(c->thread, c->arguments); }
+static long do_sigreturn(call *c) {
+    if (!sn_sigreturn(c->thread)) {
+        siginfo_t info = {.si_signo = SIGSEGV, .si_code = SI_KERNEL};
+        sn_signal_raise(c->thread, &info);
+    }
+    return SN_SYSCALL_NO_RESULT;
+}
+
+/* ----------------------------------------------------------- threads and processes */
+
+static long do_clone(call *c) { return sn_thread_clone(c->thread, c->number, c->arguments); }
+static long do_exec(call *c) { return sn_process_exec(c->thread, c->number, c->arguments); }
+static long do_exit(call *c) { sn_thread_exit(c->thread, (int)c->arguments[0]); }
+static long do_exit_group(call *c) { sn_process_exit(c->thread, (int)c->arguments[0]); }
+
+static long do_arch_prctl(call *c) {
+    sn_thread *thread = c->thread;
+    uint64_t address = c->arguments[1];
+    switch (c->arguments[0]) {
+    case ARCH_SET_FS:
+    case ARCH_SET_GS:
+        if (address >= UINT64_C(1) << 47) return -EPERM;
+        if (c->arguments[0] == ARCH_SET_FS) thread->client_base = address;
+        else thread->client_base2 = address;
+        return 0;
+    case ARCH_GET_FS:
+        return sn_copy_safely((void *)address, &thread->client_base, 8) ? 0 : -EFAULT;
+    case ARCH_GET_GS:
+        return sn_copy_safely((void *)address, &thread->client_base2, 8) ? 0 : -EFAULT;
+    default:
+        return sn_syscall(__NR_arch_prctl, c->arguments[0], address);
+    }
+}
+
+/* ------------------------------------------------------------------- descriptors */
+
+static long do_close(call *c) {
+    return sn_descriptor_is_taken((int)c->arguments[0]) ? -EBADF : sn_syscall(__NR_close, c->arguments[0]);
+}
+
+static long do_duplicate(call *c) {
+    const uint64_t *a = c->arguments;
+    if (sn_descriptor_is_taken((int)a[0])) return -EBADF;
+    if (a[0] != a[1] && !sn_descriptor_give_way((int)a[1])) return -EBADF;
+    return sn_syscall(c->number, a[0], a[1], a[2]);
+}
+
+/** The engine's descriptors inside the range stay; the pieces around them are closed. */
+static long do_close_range(call *c) {
+    unsigned first = (unsigned)c->arguments[0], last = (unsigned)c->arguments[1];
+    if (first > last) return -EINVAL;
+    unsigned from = first, highest = last < 1024 ? last : 1024;
+    for (unsigned at = first; at <= highest; at++) {
+        if (!sn_descriptor_is_taken((int)at)) continue;
+        if (at > from) {
+            long result = sn_syscall(__NR_close_range, from, at - 1, c->arguments[2]);
+            if (result) return result;
+        }
+        from = at + 1;
+    }
+    return from <= last ? sn_syscall(__NR_close_range, from, last, c->arguments[2]) : 0;
+}
+
+/* ------------------------------------------------------------------------- paths */
+
+/** Copy a path of the client: the host sees the client's own string otherwise, so that only what could name a file of
+    /proc is of interest. */
+static bool names_proc(uint64_t path, char buffer[PATH_MAX]) {
+    size_t have = 0;
+    while (have < PATH_MAX) {
+        size_t piece = 64 - ((path + have) & 63);
+        if (piece > PATH_MAX - have) piece = PATH_MAX - have;
+        if (!sn_copy_safely(buffer + have, (const void *)(path + have), piece)) return false;
+        if (memchr(buffer + have, 0, piece)) return true;
+        have += piece;
+    }
+    return false;
+}
+
+static long do_open(call *c) {
+    const uint64_t *a = c->arguments;
+    bool at = c->number == __NR_openat;
+    char path[PATH_MAX];
+    long result;
+    if (names_proc(at ? a[1] : a[0], path) &&
+        sn_procfs_open(at ? (int)a[0] : AT_FDCWD, path, (int)(at ? a[2] : a[1]), (int)(at ? a[3] : a[2]), &result))
+        return result;
+    long arguments[6] = {(long)a[0], (long)a[1], (long)a[2], (long)a[3], 0, 0};
+    sn_engine_pause(c->thread);
+    result = sn_blocking_syscall(c->thread, (long)c->number, arguments);
+    sn_engine_resume(c->thread);
+    return result;
+}
+
+static long do_readlink(call *c) {
+    const uint64_t *a = c->arguments;
+    unsigned first = c->number == __NR_readlinkat;
+    char path[PATH_MAX];
+    const char *program = names_proc(a[first], path) ? sn_procfs_exe_path(path) : NULL;
+    if (!program) return sn_syscall(c->number, a[0], a[1], a[2], a[3]);
+    size_t size = strlen(program);
+    if ((int)a[first + 2] <= 0) return -EINVAL;
+    if (size > a[first + 2]) size = a[first + 2];
+    return sn_copy_safely((void *)a[first + 1], program, size) ? (long)size : -EFAULT;
+}
+
+/** Calls whose path, argument number `argument`, may name the client's own program. */
+static long with_path(call *c, unsigned argument) {
+    const uint64_t *a = c->arguments;
+    char path[PATH_MAX];
+    const char *program = names_proc(a[argument], path) ? sn_procfs_exe_path(path) : NULL;
+    uint64_t changed[6];
+    memcpy(changed, a, sizeof changed);
+    if (program) changed[argument] = (uint64_t)program;
+    return sn_syscall(c->number, changed[0], changed[1], changed[2], changed[3], changed[4], changed[5]);
+}
+static long do_path_first(call *c) { return with_path(c, 0); }
+static long do_path_second(call *c) { return with_path(c, 1); }
+
+/* ------------------------------------------------------------------------ table */
+
+typedef struct emulation {
+    uint16_t number;
+    long (*run)(call *c);
+} emulation;
+
+static const emulation emulations[] = {
+    {__NR_mmap, do_mmap},
+    {__NR_munmap, do_munmap},
+    {__NR_mprotect, do_mprotect},
+    {__NR_pkey_mprotect, do_pkey_mprotect},
+    {__NR_mremap, do_mremap},
+    {__NR_remap_file_pages, do_unknown},
+    {__NR_brk, do_brk},
+    {__NR_shmat, do_shmat},
+    {__NR_shmdt, do_shmdt},
+    {__NR_rt_sigaction, do_sigaction},
+    {__NR_rt_sigprocmask, do_sigprocmask},
+    {__NR_sigaltstack, do_sigaltstack},
+    {__NR_rt_sigsuspend, do_sigsuspend},
+    {__NR_rt_sigpending, do_sigpending},
+    {__NR_rt_sigreturn, do_sigreturn},
+    {__NR_clone, do_clone},
+    {__NR_clone3, do_clone},
+    {__NR_fork, do_clone},
+    {__NR_vfork, do_clone},
+    {__NR_execve, do_exec},
+    {__NR_execveat, do_exec},
+    {__NR_exit, do_exit},
+    {__NR_exit_group, do_exit_group},
+    {__NR_arch_prctl, do_arch_prctl},
+    {__NR_rseq, do_unknown},
+    {__NR_close, do_close},
+    {__NR_dup2, do_duplicate},
+    {__NR_dup3, do_duplicate},
+    {__NR_close_range, do_close_range},
+    {__NR_open, do_open},
+    {__NR_openat, do_open},
+    {__NR_readlink, do_readlink},
+    {__NR_readlinkat, do_readlink},
+    {__NR_stat, do_path_first},
+    {__NR_access, do_path_first},
+    {__NR_newfstatat, do_path_second},
+    {__NR_faccessat, do_path_second},
+    {__NR_faccessat2, do_path_second},
+    {__NR_statx, do_path_second},
+};
+
+#define NUMBERS 512
+static long (*runners[NUMBERS])(call *c);
+
+void sn_syscalls_init(void) {
+    for (size_t i = 0; i < sizeof emulations / sizeof *emulations; i++) {
+        runners[emulations[i].number] = emulations[i].run;
+        sn_emulate_syscall(emulations[i].number, true);
+    }
+}
+
+void sn_syscall_emulate(sn_thread *thread) {
+    call c = {.thread = thread, .number = sn_abi_syscall_number(thread)};
+    sn_abi_syscall_arguments(thread, c.arguments);
+    sn_abi_syscall_begin(thread);
+    /* The emitted code looks at 16 bits of the number only. */
+    long (*run)(call *) = c.number < NUMBERS ? runners[c.number] : NULL;
+    long result = run ? run(&c) : -ENOSYS;
+    if (result == SN_SYSCALL_NO_RESULT) return;
+    if (result == SN_INTERRUPTED) sn_abi_restart_syscall(thread, c.number);
+    else sn_abi_set_result(thread, (uint64_t)result);
+}
+
+void sn_syscall_bad_address(sn_thread *thread) {
+    if (sn_space_unwatch_all()) sn_abi_restart_syscall(thread, thread->last_syscall);
+}

@@ -1,0 +1,52 @@
+/**
+ * @fileoverview The calling conventions of system calls, signal handlers and program entry on this architecture, as
+ * operations on a thread's saved state. Per-architecture file of the guest layer.
+ */
+#ifndef SONDE_GUEST_X86_64_ABI_H
+#define SONDE_GUEST_X86_64_ABI_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "isa/x86_64/emit.h"
+#include "jit/thread.h"
+
+#define SN_SYSCALL_INSTRUCTION_SIZE 2
+
+static inline uint64_t sn_abi_syscall_number(const sn_thread *thread) { return thread->general[SN_RAX]; }
+
+static inline void sn_abi_syscall_arguments(const sn_thread *thread, uint64_t arguments[6]) {
+    static const uint8_t order[6] = {SN_RDI, SN_RSI, SN_RDX, SN_R10, SN_R8, SN_R9};
+    for (unsigned i = 0; i < 6; i++) arguments[i] = thread->general[order[i]];
+}
+
+/** What the instruction itself leaves in registers (Intel SDM, SYSCALL): the return address and the flags. */
+static inline void sn_abi_syscall_begin(sn_thread *thread) {
+    thread->general[SN_RCX] = thread->pc;
+    thread->general[SN_R11] = thread->flags;
+}
+
+static inline void sn_abi_set_result(sn_thread *thread, uint64_t value) { thread->general[SN_RAX] = value; }
+
+/** Make the thread execute the system call `number` again. */
+static inline void sn_abi_restart_syscall(sn_thread *thread, uint64_t number) {
+    thread->pc -= SN_SYSCALL_INSTRUCTION_SIZE;
+    thread->general[SN_RAX] = number;
+}
+
+static inline uint64_t sn_abi_stack_pointer(const sn_thread *thread) { return thread->general[SN_RSP]; }
+static inline void sn_abi_set_stack_pointer(sn_thread *thread, uint64_t value) { thread->general[SN_RSP] = value; }
+
+/** Have the processor trap after every instruction once the thread goes on. */
+static inline void sn_abi_single_step(sn_thread *thread) { thread->flags |= 0x100; }
+
+/** The state in which the kernel starts a program: all zero but the stack pointer. */
+static inline void sn_abi_start_program(sn_thread *thread, uint64_t entry, uint64_t stack) {
+    memset(thread->general, 0, sizeof thread->general);
+    thread->general[SN_RSP] = stack;
+    thread->flags = 0x202;
+    thread->pc = entry;
+    thread->client_base = thread->client_base2 = 0;
+}
+
+#endif

@@ -1,0 +1,388 @@
+/**
+ * @fileoverview The host's signal handler: tells where the thread was, and what that means for the client.
+ *
+ * Entered through sn_signal_entry (switch.S) on the thread's signal stack, with the engine's thread pointer, all signals
+ * but the fault signals blocked.
+ */
+#include <errno.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "base/log.h"
+#include "base/x86_64/raw_syscall.h"
+#include "guest/dispatch.h"
+#include "guest/signal.h"
+#include "guest/space.h"
+#include "guest/thread.h"
+#include "guest/x86_64/frame.h"
+#include "isa/isa.h"
+#include "isa/x86_64/emit.h"
+#include "jit/cache.h"
+#include "jit/runtime.h"
+
+#define FLAG_TRAP 0x100
+#define FAULT_BY_WRITE 2
+
+void sn_host_signal(int number, siginfo_t *info, ucontext_t *context, sn_thread *thread);
+
+/** Where the thread was. */
+typedef enum sn_whereabouts {
+    IN_ENGINE,  /**< engine code or the way out to it: a signal waits */
+    IN_ENTRY,   /**< the way in: starts anew */
+    IN_LOOKUP,  /**< the general lookup of an indirect branch: client code will follow */
+    IN_BLOCK,
+    AT_DELIVER, /**< the engine asked for a frame of the client's state */
+} sn_whereabouts;
+
+typedef struct interruption {
+    sn_whereabouts where;
+    uint32_t block;
+    const sn_block_record *record;
+    const sn_place *place;
+    uint32_t offset;  /**< in the block */
+    bool at_boundary; /**< the client's state is exact, at `client` */
+    uint64_t client;
+} interruption;
+
+static uint64_t *register_of(ucontext_t *context, unsigned reg) {
+    return (uint64_t *)&context->uc_mcontext.gregs[sn_context_index[reg]];
+}
+
+static uint64_t counter_of(const ucontext_t *context) { return (uint64_t)context->uc_mcontext.gregs[REG_RIP]; }
+static void set_counter(ucontext_t *context, uint64_t value) { context->uc_mcontext.gregs[REG_RIP] = (greg_t)value; }
+
+static void set_stepping(ucontext_t *context, bool on) {
+    if (on) context->uc_mcontext.gregs[REG_EFL] |= FLAG_TRAP;
+    else context->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)FLAG_TRAP;
+}
+
+static uint64_t *mask_of(ucontext_t *context) { return (uint64_t *)&context->uc_sigmask; }
+
+static bool within(uint64_t address, const char *start, const char *end) {
+    return address >= sn_runtime_address(start) && address < sn_runtime_address(end);
+}
+
+static void locate_in_block(interruption *at, uint64_t counter) {
+    at->where = IN_BLOCK;
+    at->record = sn_block_record_at(at->block);
+    at->place = sn_place_of(at->record, counter);
+    at->offset = (uint32_t)(counter - at->record->start);
+    uint32_t into = at->offset - at->place->offset;
+    at->client = at->record->client + (uint64_t)(int64_t)at->place->client;
+    at->at_boundary = false;
+    if (at->place->kind == SN_PLACE_VERBATIM) {
+        at->client += into;
+        at->at_boundary = true;
+    } else if (at->place->kind == SN_PLACE_BOUNDARY || at->place->kind == SN_PLACE_AFTER_SYSCALL) {
+        at->at_boundary = into == 0;
+    }
+}
+
+static interruption locate(const ucontext_t *context) {
+    uint64_t counter = counter_of(context);
+    interruption at = {.where = IN_ENGINE};
+    if (sn_in_runtime(counter)) {
+        if (counter == sn_runtime_address(sn_runtime_deliver)) at.where = AT_DELIVER;
+        else if (within(counter, sn_runtime_enter, sn_runtime_enter_end)) at.where = IN_ENTRY;
+        else if (within(counter, sn_runtime_lookup, sn_runtime_lookup_end)) at.where = IN_LOOKUP;
+    } else if (sn_in_cache(counter)) {
+        at.block = sn_block_at_cache(counter);
+        if (at.block) locate_in_block(&at, counter);
+    }
+    return at;
+}
+
+/** Undo what the translation of the interrupted instruction did to registers, so that the state is the client's. */
+static void restore_spilled(sn_thread *thread, ucontext_t *context, const interruption *at) {
+    if (at->place->kind == SN_PLACE_VERBATIM || at->place->kind == SN_PLACE_BOUNDARY) return;
+    unsigned first = at->place->spilled & 15, second = at->place->spilled >> 4;
+    for (unsigned slot = 1; slot <= 2; slot++) {
+        unsigned reg = slot == 1 ? first : second;
+        if (reg == SN_NOTHING_SPILLED) continue;
+        if (reg == SN_BRANCH_SPILLED) *register_of(context, SN_RCX) = thread->spill[0];
+        else *register_of(context, reg) = thread->spill[slot];
+    }
+}
+
+/* --------------------------------------------------------------- leaving the handler */
+
+/** Go to the dispatcher with the client's state of the context, at thread->pc. */
+static void go_to_engine(sn_thread *thread, ucontext_t *context, uint32_t exit) {
+    for (unsigned i = 0; i < 16; i++) thread->general[i] = *register_of(context, i);
+    set_stepping(context, false);
+    thread->stepping = SN_STEP_NONE;
+    thread->flags = (uint64_t)context->uc_mcontext.gregs[REG_EFL];
+    thread->exit = exit;
+    if (thread->pending.present) thread->recheck = 1;
+    *register_of(context, SN_RSP) = thread->engine_stack;
+    context->uc_mcontext.gregs[REG_EFL] = 0x202;
+    set_counter(context, sn_runtime_address(sn_runtime_exit_saved));
+}
+
+static void die(sn_thread *thread, ucontext_t *context, int number) {
+    thread->fatal_signal = (uint8_t)number;
+    go_to_engine(thread, context, SN_EXIT_FATAL);
+}
+
+/** The mask that the client has at this moment. */
+static uint64_t client_mask(const sn_thread *thread, ucontext_t *context) {
+    return (thread->mask_held ? thread->held_mask : *mask_of(context) & ~SN_FAULT_SIGNALS) | thread->blocked_faults;
+}
+
+/** The client's mask from here on; the host's follows when the handler returns. */
+static void set_mask(sn_thread *thread, ucontext_t *context, uint64_t mask) {
+    if (thread->pending.present) {
+        thread->held_mask = mask & ~SN_FAULT_SIGNALS; /* everything stays blocked until that one is delivered */
+    } else {
+        *mask_of(context) = mask & ~SN_FAULT_SIGNALS;
+        thread->mask_held = false;
+    }
+    thread->blocked_faults = mask & SN_FAULT_SIGNALS;
+}
+
+/**
+ * Deliver a signal at the boundary thread->pc, the context holding the client's exact state. Returns with the context
+ * set to wherever the thread goes on.
+ */
+static void deliver(sn_thread *thread, ucontext_t *context, const siginfo_t *info, bool fault) {
+    int number = info->si_signo;
+    sn_signal_action action;
+    set_stepping(context, false);
+    thread->stepping = SN_STEP_NONE;
+    switch (sn_signal_decide(thread, number, fault, &action)) {
+    case SN_SIGNAL_FATAL:
+        die(thread, context, number);
+        return;
+    case SN_SIGNAL_IGNORE:
+        set_mask(thread, context, client_mask(thread, context));
+        go_to_engine(thread, context, SN_EXIT_RESUME);
+        return;
+    case SN_SIGNAL_HANDLE:
+        break;
+    }
+    uint64_t old = client_mask(thread, context), during = old;
+    if (thread->suspended) during = thread->suspended_mask;
+    thread->suspended = false;
+    if (!sn_frame_build(thread, context, info, number, &action, old)) {
+        die(thread, context, SIGSEGV);
+        return;
+    }
+    during |= action.mask;
+    if (!(action.flags & SA_NODEFER)) during |= SN_SIGNAL_BIT(number);
+    set_mask(thread, context, during);
+    set_counter(context, sn_runtime_address(sn_runtime_resume));
+    if (thread->pending.present) thread->recheck = 1;
+}
+
+/* ------------------------------------------------------------- asynchronous signals */
+
+/** Keep a signal until a boundary is reached; nothing else arrives meanwhile. */
+static void keep(sn_thread *thread, ucontext_t *context, const siginfo_t *info) {
+    if (!thread->mask_held) {
+        thread->held_mask = *mask_of(context) & ~SN_FAULT_SIGNALS;
+        thread->mask_held = true;
+    }
+    *mask_of(context) = ~SN_FAULT_SIGNALS;
+    if (!thread->pending.present) {
+        thread->pending.info = *info;
+        thread->pending.present = true;
+    } else if (SN_FAULT_SIGNALS & SN_SIGNAL_BIT(info->si_signo)) {
+        thread->waiting_faults |= SN_SIGNAL_BIT(info->si_signo);
+    }
+    thread->recheck = 1;
+}
+
+/** Engine code: a wait that a signal must end is ended, the way in starts anew. */
+static void redirect_engine(ucontext_t *context, const interruption *at) {
+    uint64_t counter = counter_of(context);
+    if (counter >= (uint64_t)sn_blocking_start && counter <= (uint64_t)sn_blocking_call)
+        set_counter(context, (uint64_t)sn_blocking_interrupted);
+    if (at->where == IN_ENTRY) {
+        set_stepping(context, false);
+        set_counter(context, sn_runtime_address(sn_runtime_restart));
+    }
+}
+
+/** At a boundary inside a block: the tool is told, the state is made exact. */
+static void leave_block(sn_thread *thread, ucontext_t *context, const interruption *at) {
+    if (at->place->kind == SN_PLACE_AFTER_SYSCALL) *register_of(context, SN_RCX) = at->client;
+    sn_block_interrupted(thread, at->block, at->offset, at->client, *register_of(context, SN_RCX));
+    thread->pc = at->client;
+}
+
+static void asynchronous(sn_thread *thread, ucontext_t *context, const siginfo_t *info) {
+    uint64_t bit = SN_SIGNAL_BIT(info->si_signo);
+    if (bit & SN_FAULT_SIGNALS & thread->blocked_faults) {
+        thread->waiting_faults |= bit;
+        return;
+    }
+    interruption at = locate(context);
+    if (at.where == IN_BLOCK && at.at_boundary && !thread->stepping) {
+        sn_engine_enter(thread);
+        leave_block(thread, context, &at);
+        deliver(thread, context, info, false);
+        sn_engine_leave(thread);
+        return;
+    }
+    keep(thread, context, info);
+    if (at.where == IN_BLOCK || at.where == IN_LOOKUP) {
+        thread->stepping = SN_STEP_DELIVER;
+        set_stepping(context, true);
+    } else {
+        redirect_engine(context, &at);
+    }
+}
+
+/** A single step through the cache is done. */
+static void stepped(sn_thread *thread, ucontext_t *context) {
+    interruption at = locate(context);
+    if (at.where == IN_LOOKUP || at.where == IN_ENTRY) return;
+    if (at.where != IN_BLOCK) {
+        set_stepping(context, false);
+        thread->stepping = SN_STEP_NONE;
+        if (thread->pending.present) thread->recheck = 1;
+        return;
+    }
+    if (!at.at_boundary) return;
+    sn_engine_enter(thread);
+    bool delivering = thread->pending.present;
+    leave_block(thread, context, &at);
+    if (delivering) {
+        siginfo_t info = thread->pending.info;
+        thread->pending.present = false;
+        thread->recheck = 0;
+        deliver(thread, context, &info, false);
+    } else {
+        go_to_engine(thread, context, SN_EXIT_RESUME);
+    }
+    sn_engine_leave(thread);
+}
+
+/** The thread ran into sn_runtime_deliver: thread->pc is where the client is. */
+static void deliver_pending(sn_thread *thread, ucontext_t *context) {
+    siginfo_t info = thread->pending.info;
+    thread->pending.present = false;
+    thread->recheck = 0;
+    sn_engine_enter(thread);
+    deliver(thread, context, &info, info.si_code > 0 && SN_FAULT_SIGNALS & SN_SIGNAL_BIT(info.si_signo));
+    sn_engine_leave(thread);
+}
+
+/* ------------------------------------------------------------------ faults */
+
+static bool is_canonical(uint64_t address) { return (uint64_t)((int64_t)(address << 16) >> 16) == address; }
+
+/** The state before an indirect branch whose jump faulted: its stack access is undone. */
+static void undo_branch(sn_thread *thread, ucontext_t *context, const interruption *at) {
+    *register_of(context, SN_RCX) = thread->spill[0];
+    uint8_t bytes[16] = {0};
+    sn_insn insn;
+    size_t size = sn_space_executable(at->client);
+    if (size > 15) size = 15;
+    if (!sn_copy_safely(bytes, (const void *)at->client, size) || !sn_decode(bytes, size, at->client, &insn)) return;
+    if (insn.class == SN_INSN_RETURN) *register_of(context, SN_RSP) -= 8 + (uint64_t)insn.return_pop;
+    if (insn.class == SN_INSN_CALL_INDIRECT) *register_of(context, SN_RSP) += 8;
+}
+
+/**
+ * The jump through the table faulted: its target lies outside the low window. Targets that no program can have are the
+ * client's fault at the branch itself, as on the processor; otherwise this branch takes the general way from now on.
+ * Returns true if the thread goes on.
+ */
+static bool far_branch(sn_thread *thread, ucontext_t *context, interruption *at) {
+    uint64_t target = *register_of(context, SN_RCX);
+    if (!is_canonical(target)) {
+        undo_branch(thread, context, at);
+        return false;
+    }
+    sn_patch_indirect(counter_of(context));
+    set_counter(context, sn_runtime_address(sn_runtime_lookup));
+    return true;
+}
+
+/** A breakpoint that the patching of an indirect jump puts there for a moment. */
+static bool patching(const siginfo_t *info, ucontext_t *context) {
+    if (info->si_signo != SIGTRAP) return false;
+    uint64_t counter = counter_of(context) - 1;
+    uint32_t block = sn_in_cache(counter) ? sn_block_at_cache(counter) : 0;
+    if (!block) return false;
+    const sn_block_record *record = sn_block_record_at(block);
+    const sn_place *place = sn_place_of(record, counter);
+    if (place->kind != SN_PLACE_INDIRECT || counter != (uint64_t)record->start + place->offset) return false;
+    set_counter(context, counter);
+    return true;
+}
+
+/** What the client would see as the fault's address and program counter. */
+static void client_fault(sn_thread *thread, ucontext_t *context, siginfo_t *info, interruption *at) {
+    restore_spilled(thread, context, at);
+    if (at->place->kind == SN_PLACE_AFTER_SYSCALL) *register_of(context, SN_RCX) = at->client;
+    /* A fault whose reported address is the instruction's own. */
+    if (info->si_signo != SIGSEGV && info->si_signo != SIGBUS && (uint64_t)info->si_addr == counter_of(context))
+        info->si_addr = (void *)at->client;
+    sn_block_interrupted(thread, at->block, at->offset, at->client, *register_of(context, SN_RCX));
+    thread->pc = at->client;
+    deliver(thread, context, info, true);
+}
+
+static bool engine_copy_failed(ucontext_t *context) {
+    uint64_t counter = counter_of(context);
+    if (counter < (uint64_t)sn_copy_safely_start || counter >= (uint64_t)sn_copy_safely_end) return false;
+    set_counter(context, (uint64_t)sn_copy_safely_failed);
+    return true;
+}
+
+static bool written_code(sn_thread *thread, ucontext_t *context, const siginfo_t *info, const interruption *at) {
+    if (info->si_signo != SIGSEGV || !(context->uc_mcontext.gregs[REG_ERR] & FAULT_BY_WRITE)) return false;
+    bool inside = false, by_client = at->where == IN_BLOCK;
+    if (by_client) sn_engine_enter(thread);
+    bool ours = sn_code_written((uint64_t)info->si_addr, by_client ? counter_of(context) : 0, &inside);
+    if (by_client) sn_engine_leave(thread);
+    if (!ours) return false;
+    if (inside) {
+        /* The rest of this very block may have been rewritten: leave it behind the writing instruction. */
+        if (!thread->stepping) thread->stepping = SN_STEP_LEAVE;
+        set_stepping(context, true);
+    }
+    return true;
+}
+
+static void synchronous(sn_thread *thread, ucontext_t *context, siginfo_t *info) {
+    interruption at = locate(context);
+    if (at.where == AT_DELIVER) {
+        deliver_pending(thread, context);
+        return;
+    }
+    if (info->si_signo == SIGSEGV && counter_of(context) == 0) {
+        /* An indirect branch through an entry of the table that was never filled in. */
+        set_counter(context, sn_runtime_address(sn_runtime_miss));
+        return;
+    }
+    if (patching(info, context)) return;
+    if (written_code(thread, context, info, &at)) return;
+    if (at.where == IN_BLOCK) {
+        if (at.place->kind == SN_PLACE_INDIRECT && info->si_signo == SIGSEGV && far_branch(thread, context, &at))
+            return;
+        sn_engine_enter(thread);
+        client_fault(thread, context, info, &at);
+        sn_engine_leave(thread);
+        return;
+    }
+    if (engine_copy_failed(context)) return;
+    char what[160];
+    snprintf(what, sizeof what, "signal %d at engine address %p, accessing %p", info->si_signo,
+             (void *)counter_of(context), info->si_addr);
+    sn_engine_failure(thread, thread->pc, what);
+}
+
+/** Raised by the instruction at the program counter, not sent. */
+static bool is_synchronous(const siginfo_t *info) {
+    return SN_FAULT_SIGNALS & SN_SIGNAL_BIT(info->si_signo) && info->si_code > 0;
+}
+
+void sn_host_signal(int number, siginfo_t *info, ucontext_t *context, sn_thread *thread) {
+    (void)number;
+    if (info->si_signo == SIGTRAP && info->si_code == TRAP_TRACE && thread->stepping) stepped(thread, context);
+    else if (is_synchronous(info)) synchronous(thread, context, info);
+    else asynchronous(thread, context, info);
+}

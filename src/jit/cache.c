@@ -1,0 +1,127 @@
+/**
+ * @fileoverview The code cache: see cache.h.
+ *
+ * Layout of the cache's range, from its start: the hash table of the general lookup (1 MiB), the system call table
+ * (64 KiB), the runtime code, then blocks in the order of their numbers.
+ */
+#include "jit/cache.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/log.h"
+#include "base/settings.h"
+#include "jit/layout.h"
+#include "jit/runtime.h"
+
+#define LOOKUP_TABLE SN_CACHE_START
+#define LOOKUP_TABLE_SIZE UINT64_C(0x100000)
+#define SYSCALL_TABLE (LOOKUP_TABLE + LOOKUP_TABLE_SIZE)
+#define RUNTIME (SYSCALL_TABLE + SN_SYSCALL_TABLE_SIZE)
+#define RUNTIME_SIZE UINT64_C(0x10000)
+#define BLOCKS (RUNTIME + RUNTIME_SIZE)
+/** Never translate with less room than this. */
+#define LEAST_ROOM 0x20000
+
+struct lookup_entry {
+    uint64_t minus_client;
+    uint64_t start;
+};
+
+uint64_t sn_runtime_enter_address;
+
+static uint8_t *cursor;
+static uint8_t *limit;
+
+static void reserve(uint64_t start, uint64_t end, int protection, const char *what) {
+    void *got = mmap((void *)start, end - start, protection,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (got != (void *)start) {
+        if (got != MAP_FAILED) munmap(got, end - start);
+        sn_fail(SN_STATUS_ENGINE, "cannot reserve address space for the %s (is RLIMIT_AS set?)", what);
+    }
+}
+
+void sn_cache_init(void) {
+    uint64_t end = SN_CACHE_END;
+    if (sn_settings_current.cache_size && BLOCKS + sn_settings_current.cache_size < end)
+        end = (BLOCKS + sn_settings_current.cache_size + 2 * LEAST_ROOM + SN_PAGE_SIZE - 1) & ~(SN_PAGE_SIZE - 1);
+    reserve(SN_CACHE_START, end, PROT_READ | PROT_WRITE | PROT_EXEC, "code cache");
+    reserve(SN_TABLE_BASE + 8 * SN_LOW_START, SN_TABLE_END, PROT_READ | PROT_WRITE, "table of indirect branches");
+    memcpy((void *)RUNTIME, sn_runtime_start, (size_t)(sn_runtime_end - sn_runtime_start));
+    /* The address of the hash table is an immediate just before the label. */
+    uint64_t table = LOOKUP_TABLE;
+    memcpy((void *)(sn_runtime_address(sn_runtime_lookup_table) - 8), &table, sizeof table);
+    sn_runtime_enter_address = sn_runtime_address(sn_runtime_enter);
+    limit = (uint8_t *)end;
+    cursor = (uint8_t *)BLOCKS;
+    sn_indirect_clear();
+}
+
+uint64_t sn_runtime_address(const void *label) {
+    return RUNTIME + (uint64_t)((const char *)label - (const char *)sn_runtime_start);
+}
+
+bool sn_in_runtime(uint64_t address) { return address - RUNTIME < RUNTIME_SIZE; }
+bool sn_in_cache(uint64_t address) { return address >= BLOCKS && address < SN_CACHE_END; }
+
+uint8_t *sn_cache_cursor(size_t *room) {
+    *room = (size_t)(limit - cursor);
+    return cursor;
+}
+
+void sn_cache_commit(const uint8_t *end) { cursor = (uint8_t *)end; }
+bool sn_cache_full(void) { return limit - cursor < LEAST_ROOM; }
+size_t sn_cache_used(void) { return (size_t)(cursor - (uint8_t *)BLOCKS); }
+
+void sn_cache_clear(void) {
+    madvise((void *)BLOCKS, ((uint64_t)cursor - BLOCKS) & ~(SN_PAGE_SIZE - 1), MADV_DONTNEED);
+    cursor = (uint8_t *)BLOCKS;
+    sn_indirect_clear();
+}
+
+/* ------------------------------------------------------------ indirect branches */
+
+static uint64_t *table_entry(uint64_t client) { return (uint64_t *)(SN_TABLE_BASE + 8 * client); }
+
+static struct lookup_entry *lookup_entry(uint64_t client) {
+    return (struct lookup_entry *)LOOKUP_TABLE + (client & 0xffff);
+}
+
+void sn_indirect_publish(uint64_t client, uint64_t start) {
+    if (sn_in_low_window(client)) __atomic_store_n(table_entry(client), start, __ATOMIC_RELEASE);
+}
+
+void sn_indirect_expect(uint64_t client) {
+    if (sn_in_low_window(client) && !*table_entry(client))
+        *table_entry(client) = sn_runtime_address(sn_runtime_miss);
+}
+
+/* An entry is two words and its readers take no lock: the client word is made unmatchable first and set last. */
+void sn_general_publish(uint64_t client, uint64_t start) {
+    struct lookup_entry *entry = lookup_entry(client);
+    __atomic_store_n(&entry->minus_client, UINT64_C(1) << 63, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&entry->start, start, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&entry->minus_client, -client, __ATOMIC_SEQ_CST);
+}
+
+void sn_indirect_forget(uint64_t client, uint64_t start) {
+    if (sn_in_low_window(client) && *table_entry(client) == start)
+        __atomic_store_n(table_entry(client), sn_runtime_address(sn_runtime_miss), __ATOMIC_RELEASE);
+    struct lookup_entry *entry = lookup_entry(client);
+    if (entry->minus_client == -client)
+        __atomic_store_n(&entry->minus_client, UINT64_C(1) << 63, __ATOMIC_SEQ_CST);
+}
+
+void sn_indirect_clear(void) {
+    madvise((void *)(SN_TABLE_BASE + 8 * SN_LOW_START), SN_TABLE_END - (SN_TABLE_BASE + 8 * SN_LOW_START),
+            MADV_DONTNEED);
+    struct lookup_entry *entries = (struct lookup_entry *)LOOKUP_TABLE;
+    for (size_t i = 0; i < LOOKUP_TABLE_SIZE / sizeof *entries; i++)
+        if (entries[i].start) entries[i] = (struct lookup_entry){.minus_client = UINT64_C(1) << 63};
+}
+
+/* ------------------------------------------------------------------ system calls */
+
+void sn_emulate_syscall(unsigned number, bool emulate) { ((uint8_t *)SYSCALL_TABLE)[number & 0xffff] = emulate; }
+uint64_t sn_syscall_table_address(void) { return SYSCALL_TABLE; }

@@ -1,0 +1,78 @@
+/**
+ * @fileoverview The instrumentation functions of sonde/tool.h: what a tool may do with a block that it is given.
+ */
+#include "jit/insert.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "jit/thread.h"
+#include "jit/translate.h"
+
+/** Each thread's counters lie behind its state; this many fit into what is reserved for a thread. */
+#define MOST_COUNTERS (SN_COUNTER_BYTES / 8)
+
+static sn_counter counters_used;
+
+sn_counter sn_counter_new(unsigned count) {
+    if (MOST_COUNTERS - counters_used < count) sn_fail(SN_STATUS_ENGINE, "the tool uses more than %u counters",
+                                                       (unsigned)MOST_COUNTERS);
+    sn_counter first = counters_used;
+    counters_used += count;
+    return first;
+}
+
+uint64_t sn_counter_value(const sn_thread *thread, sn_counter counter) {
+    return ((const uint64_t *)((const char *)thread + SN_THREAD_COUNTERS))[counter];
+}
+
+size_t sn_counters_in_use(void) { return counters_used; }
+
+void sn_block_reset(sn_block *block, uint64_t address) {
+    block->address = address;
+    block->count = 0;
+    block->checks_itself = false;
+    block->data = NULL;
+    block->entry_count = 0;
+    block->call_count = 0;
+    block->instrumented = false;
+}
+
+uint64_t sn_block_address(const sn_block *block) { return block->address; }
+unsigned sn_block_size(const sn_block *block) { return block->count; }
+
+const sn_instruction *sn_block_instruction(const sn_block *block, unsigned index) { return &block->views[index]; }
+
+bool sn_block_continues(const sn_block *block, unsigned index) { return block->followed[index]; }
+
+const sn_operand *sn_block_operands(sn_block *block, unsigned index, unsigned *count) {
+    int got = sn_operands(&block->insns[index], block->operands, SN_MOST_OPERANDS);
+    *count = got < 0 ? 0 : (unsigned)got;
+    return got < 0 ? NULL : block->operands;
+}
+
+void sn_count_entry(sn_block *block, sn_counter counter, uint32_t amount) {
+    if (block->entry_count == SN_MOST_ENTRY_COUNTERS)
+        sn_fail(SN_STATUS_ENGINE, "the tool counts more than %u things at one block's entry", SN_MOST_ENTRY_COUNTERS);
+    block->entry[block->entry_count++] = (sn_counter_use){counter, amount};
+    block->instrumented = true;
+}
+
+void sn_count_taken(sn_block *block, unsigned index, sn_counter counter, uint32_t amount) {
+    block->taken[index] = (sn_counter_use){counter, amount};
+    block->instrumented = true;
+}
+
+void sn_count_iterations(sn_block *block, unsigned index, sn_counter iterations, sn_counter empty) {
+    block->iterations[index] = (sn_iteration_use){true, iterations, empty};
+    block->instrumented = true;
+}
+
+void sn_call_before(sn_block *block, unsigned index, void (*function)(sn_thread *thread, void *data), void *data) {
+    if (block->call_count == SN_MOST_CALLS)
+        sn_fail(SN_STATUS_ENGINE, "the tool inserts more than %u calls into one block", SN_MOST_CALLS);
+    block->calls[block->call_count++] = (sn_call_use){index, function, data};
+    block->instrumented = true;
+}
+
+void sn_block_set_data(sn_block *block, void *data) { block->data = data; }

@@ -1,0 +1,97 @@
+/**
+ * @fileoverview The engine's state of one client thread, reached through the per-thread segment base while client code
+ * runs. Allocated and listed by guest/thread.c; the first part is known to emitted code (thread_offsets.h).
+ *
+ * Everything is written by its own thread only, except `recheck` and `pending`, which its signal handler writes too.
+ */
+#ifndef SONDE_JIT_THREAD_H
+#define SONDE_JIT_THREAD_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "jit/thread_offsets.h"
+#include "sonde/tool.h"
+
+struct sn_signal_table;
+
+/** A signal that arrived at a moment when the client's state was not at an instruction boundary. */
+typedef struct sn_pending_signal {
+    bool present;
+    siginfo_t info;
+} sn_pending_signal;
+
+/** Why the thread is being single-stepped through the code cache. */
+typedef enum sn_stepping {
+    SN_STEP_NONE,
+    SN_STEP_DELIVER, /**< up to the next boundary, to deliver the pending signal there */
+    SN_STEP_LEAVE,   /**< over one client instruction, then to the dispatcher: its block was just discarded */
+} sn_stepping;
+
+struct sn_thread {
+    uint64_t general[16];
+    uint64_t pc;
+    uint64_t flags;
+    uint64_t spill[4];
+    uint64_t engine_stack;
+    uint64_t engine_base;
+    uint64_t client_base;
+    uint64_t client_base2;
+    uint64_t resume;
+    void *save_area;        /**< extended state, as the processor's save instruction writes it */
+    void *load_area;        /**< what the next entry loads: usually save_area */
+    uint64_t load_mask;
+    uint32_t exit;
+    uint32_t recheck;       /**< look again before client code goes on */
+    struct sn_thread *self;
+    void (*dispatch)(struct sn_thread *thread);
+    void (*reenter)(struct sn_thread *thread);
+    uint64_t save_mask;
+    uint64_t last_syscall;  /**< number of the last system call that was passed through */
+    uint64_t segment_instructions;
+
+    /* From here on only C code looks. */
+    bool inside_call;       /**< resume is behind a tool call in the middle of a block */
+    uint32_t in_engine;     /**< world gate: this thread may hold engine locks */
+    struct sn_thread *next; /**< list of live threads (guest/thread.c) */
+    int id;                 /**< kernel thread number */
+    int process;            /**< process number: differs for a vfork child that borrows the address space */
+    bool borrowed;          /**< such a child */
+    void *tool_data;
+
+    /* Signals (guest/signal.c). */
+    struct sn_signal_table *signals;
+    sn_pending_signal pending;
+    bool mask_held;         /**< the host mask blocks all; `held_mask` is what it will be */
+    uint64_t held_mask;
+    uint64_t blocked_faults;/**< the client's mask for the signals that the engine never blocks on the host */
+    uint64_t waiting_faults;/**< such signals sent from outside while the client blocks them */
+    uint64_t suspended_mask;/**< mask in force when the pending signal ended a sigsuspend */
+    bool suspended;
+    stack_t alternate;      /**< the client's alternate stack */
+    uint8_t stepping;       /**< sn_stepping */
+    uint8_t fatal_signal;
+    uint64_t fault_address;
+
+    /* Memory that belongs to this thread. */
+    void *mapping;
+    size_t mapping_size;
+    void *host_tls;
+    uint64_t copied_state;  /**< room for an extended state that a signal return loads */
+    uint64_t state_size;
+    uint64_t load_mask_all; /**< all components of the extended state that exist */
+};
+
+/** Bytes reserved behind each thread's state for its counters; committed as they are touched. */
+#define SN_COUNTER_BYTES (UINT64_C(1) << 30)
+/** How many counters tools have asked for (jit/insert.c). */
+size_t sn_counters_in_use(void);
+
+/** The current thread; only where engine code runs for a client thread. */
+static inline sn_thread *sn_thread_current(void);
+
+#include "jit/x86_64/current.h"
+
+#endif

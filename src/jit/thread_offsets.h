@@ -1,0 +1,41 @@
+/**
+ * @fileoverview Offsets of the fields of struct sn_thread that emitted code and assembly use, relative to the
+ * per-thread segment base. Checked against the structure in thread.c. Plain #defines because assembly includes it.
+ */
+#ifndef SONDE_JIT_THREAD_OFFSETS_H
+#define SONDE_JIT_THREAD_OFFSETS_H
+
+#define SN_THREAD_GENERAL 0x00        /* 16 client general registers, hardware order */
+#define SN_THREAD_PC 0x80
+#define SN_THREAD_FLAGS 0x88
+#define SN_THREAD_SPILL 0x90          /* 4 slots */
+#define SN_THREAD_ENGINE_STACK 0xb0
+#define SN_THREAD_ENGINE_BASE 0xb8    /* the engine's thread pointer */
+#define SN_THREAD_CLIENT_BASE 0xc0    /* the client's thread pointer while engine code runs */
+#define SN_THREAD_CLIENT_BASE2 0xc8   /* what the client believes the second segment base to be */
+#define SN_THREAD_RESUME 0xd0
+#define SN_THREAD_SAVE_AREA 0xd8
+#define SN_THREAD_LOAD_AREA 0xe0
+#define SN_THREAD_LOAD_MASK 0xe8
+#define SN_THREAD_EXIT 0xf0
+#define SN_THREAD_RECHECK 0xf4
+#define SN_THREAD_SELF 0xf8
+#define SN_THREAD_DISPATCH 0x100
+#define SN_THREAD_REENTER 0x108
+#define SN_THREAD_SAVE_MASK 0x110
+#define SN_THREAD_LAST_SYSCALL 0x118
+#define SN_THREAD_SEGMENT_INSTRUCTIONS 0x120 /* 1: rdfsbase and wrfsbase work */
+
+/* Per-thread counters follow the structure in the same mapping. */
+#define SN_THREAD_COUNTERS 0x10000
+
+/* Values of the exit field that are no block exit's number. */
+#define SN_EXIT_INDIRECT 1    /* an indirect branch found no block: pc holds the target */
+#define SN_EXIT_RESUME 2      /* go on at pc */
+#define SN_EXIT_SYSCALL 3     /* a system call that the engine carries out; pc is behind it */
+#define SN_EXIT_BAD_ADDRESS 4 /* a system call returned EFAULT; pc is behind it */
+#define SN_EXIT_FAR 5         /* as INDIRECT, from the general lookup */
+#define SN_EXIT_FATAL 6       /* the client dies of a signal */
+#define SN_EXIT_FIRST_BLOCK_EXIT 16
+
+#endif

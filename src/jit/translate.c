@@ -1,0 +1,218 @@
+/**
+ * @fileoverview Forming superblocks: which instructions make a block, from one entry through the fall-through of
+ * conditional branches and through direct jumps, up to a limit.
+ *
+ * Superblocks were the largest single gain of the engine (python3 from 2.07 to 1.4 times native); a longer limit than
+ * about 40 instructions translates more code than it saves.
+ */
+#include "jit/translate.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/settings.h"
+#include "jit/cache.h"
+#include "jit/client_code.h"
+#include "jit/layout.h"
+#include "jit/runtime.h"
+
+sn_translate_statistics sn_translate_statistics_current;
+
+static const sn_tool *tool;
+static sn_block building;
+
+void sn_translate_init(const sn_tool *chosen) { tool = chosen; }
+
+/** A copy of the client code around the place being decoded. Copied in pieces: one call a piece, not an instruction. */
+typedef struct fetch_window {
+    uint64_t start;
+    size_t size;
+    uint8_t bytes[128];
+} fetch_window;
+
+/** The file behind a mapping may have been cut short, so that even a mapped page can fault: take what can be had. */
+static void refill(fetch_window *window, uint64_t client) {
+    size_t size = sn_space_executable(client);
+    if (size > sizeof window->bytes) size = sizeof window->bytes;
+    window->start = client;
+    window->size = size;
+    if (size && !sn_copy_safely(window->bytes, (const void *)client, size)) {
+        size_t in_page = SN_PAGE_SIZE - (client & (SN_PAGE_SIZE - 1));
+        window->size = in_page < size && sn_copy_safely(window->bytes, (const void *)client, in_page) ? in_page : 0;
+    }
+}
+
+/** Bytes at `client` that can be fetched, at most 15 of interest. */
+static size_t fetchable(fetch_window *window, uint64_t client) {
+    if (client - window->start >= window->size || window->start + window->size - client < 15) refill(window, client);
+    return window->start + window->size - client;
+}
+
+static bool decode_at(fetch_window *window, uint64_t client, sn_insn *insn, uint64_t *fault) {
+    fetchable(window, client);
+    const uint8_t *bytes = window->bytes + (client - window->start);
+    size_t size = window->size - (client - window->start);
+    bool ok = sn_settings_current.no_fast_decode ? sn_decode_slowly(bytes, size, client, insn)
+                                                 : sn_decode(bytes, size, client, insn);
+    if (ok) return true;
+    if (size >= 15) {
+        /* Nothing that the processor would accept begins so: let it say so itself. The longest possible prefix of it is
+           copied and faults there as it would have. */
+        memset(insn, 0, sizeof *insn);
+        insn->pc = client;
+        insn->length = 15;
+        insn->class = SN_INSN_UNDEFINED;
+        insn->flags_read = SN_FLAGS_ARITHMETIC;
+        insn->registers_read = insn->registers_touched = 0xffff;
+        memcpy(insn->bytes, bytes, 15);
+        return true;
+    }
+    *fault = client + size;
+    return false;
+}
+
+static bool ends_block(const sn_insn *insn) {
+    switch (insn->class) {
+    case SN_INSN_PLAIN:
+    case SN_INSN_CONDITIONAL:
+    case SN_INSN_LOOP:
+    case SN_INSN_TRANSACTION_BEGIN:
+    case SN_INSN_READ_SEGMENT_BASE:
+    case SN_INSN_WRITE_SEGMENT_BASE:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static bool in_block(const sn_block *block, uint64_t client) {
+    for (unsigned i = 0; i < block->count; i++)
+        if (block->insns[i].pc == client) return true;
+    return false;
+}
+
+static void append(sn_block *block, const sn_insn *insn) {
+    unsigned at = block->count++;
+    block->insns[at] = *insn;
+    block->views[at] = (sn_instruction){.address = insn->pc, .length = insn->length, .kind = (uint8_t)sn_kind_of(insn),
+                                        .repeated = insn->repeated, .target = insn->target};
+    block->followed[at] = false;
+    block->taken[at].amount = 0;
+    block->iterations[at].present = false;
+}
+
+static unsigned most_instructions(uint32_t number) {
+    unsigned limit = sn_settings_current.block_limit ? sn_settings_current.block_limit : 40;
+    if (number >= sn_settings_current.bisect_blocks) limit = 1;
+    return limit > SN_MOST_INSTRUCTIONS ? SN_MOST_INSTRUCTIONS : limit;
+}
+
+/** Collect the instructions of the block at `client`. */
+static bool form(sn_block *block, uint64_t client, uint32_t number, uint64_t *fault) {
+    unsigned limit = most_instructions(number);
+    bool follow = !sn_settings_current.no_superblocks && number < sn_settings_current.bisect_blocks;
+    fetch_window window;
+    window.start = window.size = 0;
+    uint64_t at = client;
+    sn_block_reset(block, client);
+    block->far = !sn_in_low_window(client);
+    while (block->count < limit) {
+        sn_insn insn;
+        if (!decode_at(&window, at, &insn, fault)) return block->count > 0;
+        append(block, &insn);
+        at += insn.length;
+        if (insn.class == SN_INSN_JUMP && follow && block->count < limit && !in_block(block, insn.target) &&
+            sn_in_low_window(insn.target) == !block->far && fetchable(&window, insn.target)) {
+            block->followed[block->count - 1] = true;
+            at = insn.target;
+        } else if (ends_block(&insn) || (!follow && insn.class != SN_INSN_PLAIN)) {
+            break;
+        } else if (in_block(block, at)) {
+            break;
+        }
+    }
+    return true;
+}
+
+/** One stretch of client code that a block was made from. */
+typedef struct code_stretch {
+    uint64_t start, end;
+    unsigned first, count; /**< instructions */
+} code_stretch;
+
+/** The stretch that begins with instruction `first`. */
+static code_stretch stretch_at(const sn_block *block, unsigned first) {
+    code_stretch stretch = {block->insns[first].pc, block->insns[first].pc, first, 0};
+    while (first < block->count && block->insns[first].pc == stretch.end) {
+        stretch.end += block->insns[first++].length;
+        stretch.count++;
+    }
+    return stretch;
+}
+
+static bool unchanged(const sn_block *block, const code_stretch *stretch) {
+    uint8_t now[SN_MOST_INSTRUCTIONS * 15];
+    if (!sn_copy_safely(now, (const void *)stretch->start, stretch->end - stretch->start)) return false;
+    for (unsigned i = stretch->first; i < stretch->first + stretch->count; i++) {
+        const sn_insn *insn = &block->insns[i];
+        if (memcmp(now + (insn->pc - stretch->start), insn->bytes, insn->length)) return false;
+    }
+    return true;
+}
+
+/**
+ * Have writes to the block's code fault from now on, and make sure that it is still what was decoded: another thread
+ * may have written in between. Notes the code's pages for the block. Returns false if it has changed.
+ */
+static bool watch_code(sn_block *block, uint32_t number) {
+    bool same = true;
+    for (unsigned i = 0; i < block->count;) {
+        code_stretch stretch = stretch_at(block, i);
+        if (!sn_space_watch_code(stretch.start, stretch.end)) block->checks_itself = true;
+        sn_block_note_code(number, stretch.start, stretch.end);
+        same &= unchanged(block, &stretch);
+        i += stretch.count;
+    }
+    return same;
+}
+
+uint32_t sn_translate(uint64_t client, uint64_t *fault) {
+    uint32_t number = sn_block_find(client);
+    if (number) return number;
+    number = sn_block_count();
+    do {
+        if (!form(&building, client, number, fault)) return 0;
+    } while (!watch_code(&building, number));
+
+    if (tool->instrument && number < sn_settings_current.bisect_blocks) tool->instrument(&building);
+    if (sn_block_new() != number) sn_fail(SN_STATUS_ENGINE, "the tool's instrument callback translated a block");
+    sn_block_record *record = sn_block_record_at(number);
+    record->client = client;
+    record->instructions = (uint16_t)building.count;
+    record->checks_itself = building.checks_itself;
+    if (!sn_emit_block(&building, number)) sn_fail(SN_STATUS_ENGINE, "no room for a block in the code cache");
+    sn_block_publish(number);
+
+    sn_translate_statistics_current.blocks++;
+    sn_translate_statistics_current.instructions += building.count;
+    for (unsigned i = 0; i < building.count; i++)
+        sn_translate_statistics_current.client_bytes += building.insns[i].length;
+    if (sn_settings_current.dump_blocks || sn_settings_current.dump_block == number) sn_dump_block(&building, number);
+    return number;
+}
+
+bool sn_flags_dead_at(uint64_t client, unsigned flags) {
+    fetch_window window;
+    window.start = window.size = 0;
+    uint64_t fault;
+    for (unsigned i = 0; i < 6 && flags; i++) {
+        sn_insn insn;
+        if (!decode_at(&window, client, &insn, &fault)) return false;
+        if (insn.flags_read & flags) return false;
+        flags &= ~(unsigned)insn.flags_written;
+        if (insn.class == SN_INSN_JUMP) client = insn.target;
+        else if (ends_block(&insn) || insn.class != SN_INSN_PLAIN) return !flags;
+        else client += insn.length;
+    }
+    return !flags;
+}

@@ -1,0 +1,735 @@
+/**
+ * @fileoverview The emitter: copies a block's instructions into the code cache and rewrites the few that must not run
+ * as they are. Per-architecture file; called by jit/translate.c.
+ *
+ * What runs in the cache, instruction by instruction:
+ *  - most instructions: their own bytes; RIP-relative displacements are adjusted (the cache is within 2 GiB);
+ *  - direct branches: a jump with a patchable displacement to a stub, later to the target's block;
+ *  - calls: push the client's return address, then a jump;
+ *  - indirect branches and returns: the target goes to %rcx (spilled), then `jmp *table(,%rcx,8)`; the block that it
+ *    reaches reloads %rcx at its indirect entry;
+ *  - system calls: passed through unless the table of numbers says that the engine carries them out;
+ *  - operands through the second segment base, and RIP-relative ones out of reach: through a scratch register.
+ * The map of places that is written along says, for every byte, what client state it stands for.
+ */
+#include <string.h>
+
+#include "isa/x86_64/emit.h"
+#include "jit/cache.h"
+#include "jit/layout.h"
+#include "jit/runtime.h"
+#include "jit/translate.h"
+
+#define BRANCH_REGISTER SN_RCX
+#define SPILL(n) (SN_THREAD_SPILL + 8 * (n))
+#define NOTHING_SPILLED SN_SPILLED(SN_NOTHING_SPILLED, SN_NOTHING_SPILLED)
+#define COUNTER(n) ((uint32_t)(SN_THREAD_COUNTERS + 8 * (n)))
+
+/** An exit whose stub is still to be written. */
+typedef struct open_exit {
+    uint32_t number;
+    uint64_t field;        /**< address of the displacement that leads to the stub */
+    sn_counter_use taken;
+} open_exit;
+
+typedef struct builder {
+    sn_emitter e;
+    sn_block *block;
+    sn_block_record *record;
+    uint32_t number;
+    uint32_t analysis;
+    unsigned open_count;
+    open_exit open[SN_MOST_INSTRUCTIONS + 2];
+    sn_place last;
+    bool has_last;
+    uint8_t live_flags[SN_MOST_INSTRUCTIONS + 1];
+    uint16_t live_registers[SN_MOST_INSTRUCTIONS + 1];
+} builder;
+
+/* ------------------------------------------------------------------------ places */
+
+static void place(builder *b, sn_place_kind kind, uint64_t client, uint8_t spilled) {
+    uint64_t delta = client - b->block->address;
+    if ((uint64_t)(int64_t)(int32_t)delta != delta) kind = SN_PLACE_INSIDE, delta = 0;
+    sn_place row = {.client = (int32_t)delta,
+                    .offset = (uint16_t)(sn_emit_address(&b->e) - b->record->start),
+                    .kind = (uint8_t)kind,
+                    .spilled = spilled};
+    if (b->has_last && kind == SN_PLACE_VERBATIM && b->last.kind == kind &&
+        b->last.client + (row.offset - b->last.offset) == row.client)
+        return;
+    sn_place_add(b->record, &row);
+    b->last = row;
+    b->has_last = true;
+}
+
+static void inside(builder *b, uint64_t client) { place(b, SN_PLACE_INSIDE, client, NOTHING_SPILLED); }
+static void boundary(builder *b, uint64_t client) { place(b, SN_PLACE_BOUNDARY, client, NOTHING_SPILLED); }
+
+/** Padding before a patchable field, if it needs any. */
+static void align_patchable(builder *b, unsigned lead, uint64_t client) {
+    if (((sn_emit_address(&b->e) + lead) & 63) <= 60) return;
+    inside(b, client);
+    sn_emit_align_patchable(&b->e, lead);
+}
+
+/* ------------------------------------------------------------------------- exits */
+
+/** The displacement that was just emitted (4 bytes before the cursor) leads out of the block to `target`. */
+static void open_exit_here(builder *b, uint64_t target, sn_counter_use taken) {
+    open_exit *open = &b->open[b->open_count++];
+    open->number = sn_exit_new(b->number, target);
+    open->field = sn_emit_address(&b->e) - 4;
+    open->taken = taken;
+}
+
+static void jump_to_client(builder *b, uint64_t target) {
+    align_patchable(b, 1, target);
+    boundary(b, target);
+    sn_emit8(&b->e, 0xe9);
+    sn_emit32(&b->e, 0);
+    open_exit_here(b, target, (sn_counter_use){0, 0});
+}
+
+/** mov $number, exit; jmp out */
+static void leave_with(builder *b, uint32_t number) {
+    sn_emit_store_thread_constant32(&b->e, SN_THREAD_EXIT, number);
+    inside(b, b->block->address);
+    sn_emit_jump(&b->e, sn_runtime_address(sn_runtime_exit));
+}
+
+/** An exit that the dispatcher treats specially: never linked. */
+static void special_exit(builder *b, uint64_t client, uint32_t marker) {
+    uint32_t number = sn_exit_new(b->number, client);
+    sn_exit_record_at(number)->stub = marker;
+    boundary(b, client);
+    leave_with(b, number);
+}
+
+/* -------------------------------------------------------------------- counting code */
+
+/** Add to a counter without touching flags; `reg` may be overwritten, or is spilled to slot 1. */
+static void count_with_register(builder *b, sn_counter_use use, unsigned reg, bool spill) {
+    if (spill) sn_emit_store_thread(&b->e, reg, SPILL(1));
+    sn_emit_load_thread(&b->e, reg, COUNTER(use.counter));
+    sn_emit_add_displacement(&b->e, reg, reg, (int32_t)use.amount);
+    sn_emit_store_thread(&b->e, reg, COUNTER(use.counter));
+    if (spill) sn_emit_load_thread(&b->e, reg, SPILL(1));
+}
+
+static void count_with_flags(builder *b, sn_counter_use use) {
+    if (use.amount == 1) sn_emit_increment_thread(&b->e, COUNTER(use.counter));
+    else sn_emit_add_thread_constant(&b->e, COUNTER(use.counter), (int32_t)use.amount);
+}
+
+/** Flags that the code of count_with_flags destroys. */
+static unsigned flags_of(sn_counter_use use) {
+    return use.amount == 1 ? SN_FLAGS_ARITHMETIC & ~SN_FLAG_CARRY : SN_FLAGS_ARITHMETIC;
+}
+
+/** Before which instruction of the first segment the entry counters disturb least, and by which form of code. */
+typedef struct counting_place {
+    unsigned index;
+    bool by_flags;
+    unsigned reg; /**< a dead register; SN_NO_REGISTER: spill */
+} counting_place;
+
+static bool leaves_block(const sn_insn *insn) {
+    return insn->class == SN_INSN_CONDITIONAL || insn->class == SN_INSN_LOOP ||
+           insn->class == SN_INSN_TRANSACTION_BEGIN;
+}
+
+static void find_liveness(builder *b) {
+    unsigned flags = SN_FLAGS_ARITHMETIC, registers = 0xffff;
+    b->live_flags[b->block->count] = (uint8_t)flags;
+    b->live_registers[b->block->count] = (uint16_t)registers;
+    for (unsigned i = b->block->count; i-- > 0;) {
+        const sn_insn *insn = &b->block->insns[i];
+        if (leaves_block(insn)) flags = SN_FLAGS_ARITHMETIC, registers = 0xffff;
+        flags = (flags & ~(unsigned)insn->flags_written) | insn->flags_read;
+        registers = (registers & ~insn->registers_written) | insn->registers_read | 1u << SN_RSP;
+        b->live_flags[i] = (uint8_t)flags;
+        b->live_registers[i] = (uint16_t)registers;
+    }
+}
+
+static counting_place find_counting_place(const builder *b) {
+    unsigned needed = 0, last = 0;
+    for (unsigned i = 0; i < b->block->entry_count; i++) needed |= flags_of(b->block->entry[i]);
+    while (last + 1 < b->block->count && !leaves_block(&b->block->insns[last])) last++;
+    for (unsigned i = 0; i <= last; i++)
+        if (!(b->live_flags[i] & needed)) return (counting_place){i, true, SN_NO_REGISTER};
+    for (unsigned i = 0; i <= last; i++) {
+        unsigned dead = ~(unsigned)b->live_registers[i] & 0xffff & ~(1u << SN_RSP);
+        if (dead) return (counting_place){i, false, (unsigned)__builtin_ctz(dead)};
+    }
+    return (counting_place){0, false, SN_NO_REGISTER};
+}
+
+static void emit_entry_counters(builder *b, const counting_place *where, uint64_t client) {
+    bool spill = where->reg == SN_NO_REGISTER;
+    place(b, SN_PLACE_INSIDE, client,
+          where->by_flags || !spill ? NOTHING_SPILLED : SN_SPILLED(SN_RAX, SN_NOTHING_SPILLED));
+    for (unsigned i = 0; i < b->block->entry_count; i++) {
+        if (where->by_flags) count_with_flags(b, b->block->entry[i]);
+        else count_with_register(b, b->block->entry[i], spill ? SN_RAX : where->reg, spill);
+    }
+    sn_analysis_record_at(b->analysis)->counted_from = (uint16_t)(sn_emit_address(&b->e) - b->record->start);
+}
+
+static void emit_calls(builder *b, unsigned index) {
+    for (unsigned i = 0; i < b->block->call_count; i++) {
+        const sn_call_use *use = &b->block->calls[i];
+        if (use->index != index) continue;
+        uint32_t call = sn_call_new();
+        inside(b, b->block->insns[index].pc);
+        sn_emit_store_thread_constant32(&b->e, SN_THREAD_EXIT, sn_exit_of_call(call));
+        sn_emit_jump(&b->e, sn_runtime_address(sn_runtime_exit));
+        *sn_call_record_at(call) = (sn_call_record){.function = use->function, .data = use->data,
+                                                    .client = b->block->insns[index].pc,
+                                                    .resume = (uint32_t)sn_emit_address(&b->e)};
+    }
+}
+
+/** Before a repeated instruction: iterations += count; empty += (count == 0). */
+static void emit_before_iterations(builder *b, unsigned index) {
+    const sn_iteration_use *use = &b->block->iterations[index];
+    place(b, SN_PLACE_INSIDE, b->block->insns[index].pc, SN_SPILLED(SN_RAX, SN_NOTHING_SPILLED));
+    sn_emit_store_thread(&b->e, SN_RAX, SPILL(1));
+    sn_emit_load_thread(&b->e, SN_RAX, COUNTER(use->iterations));
+    sn_emit_add_registers(&b->e, SN_RAX, SN_RAX, SN_RCX);
+    sn_emit_store_thread(&b->e, SN_RAX, COUNTER(use->iterations));
+    sn_emit_bytes(&b->e, "\xe3\x02\xeb\x00", 4); /* jrcxz over the next jump; jmp behind the counting */
+    uint8_t *skip = b->e.cursor;
+    count_with_register(b, (sn_counter_use){use->empty, 1}, SN_RAX, false);
+    if (!b->e.overflowed) skip[-1] = (uint8_t)(b->e.cursor - skip);
+    sn_emit_load_thread(&b->e, SN_RAX, SPILL(1));
+}
+
+/** After it: iterations -= count, by adding the complement and 1, which leaves the flags alone. */
+static void emit_after_iterations(builder *b, unsigned index) {
+    const sn_iteration_use *use = &b->block->iterations[index];
+    const sn_insn *insn = &b->block->insns[index];
+    place(b, SN_PLACE_INSIDE, insn->pc + insn->length, SN_SPILLED(SN_RAX, SN_RDX));
+    sn_emit_store_thread(&b->e, SN_RAX, SPILL(1));
+    sn_emit_store_thread(&b->e, SN_RDX, SPILL(2));
+    sn_emit_load_thread(&b->e, SN_RAX, COUNTER(use->iterations));
+    sn_emit_move(&b->e, SN_RDX, SN_RCX);
+    sn_emit_bytes(&b->e, "\x48\xf7\xd2", 3); /* not %rdx */
+    sn_emit_add_registers(&b->e, SN_RAX, SN_RAX, SN_RDX);
+    sn_emit_add_displacement(&b->e, SN_RAX, SN_RAX, 1);
+    sn_emit_store_thread(&b->e, SN_RAX, COUNTER(use->iterations));
+    sn_emit_load_thread(&b->e, SN_RDX, SPILL(2));
+    sn_emit_load_thread(&b->e, SN_RAX, SPILL(1));
+}
+
+/* ------------------------------------------------------- operands that can't stay */
+
+static uint64_t rip_target(const sn_insn *insn) {
+    int32_t displacement;
+    memcpy(&displacement, insn->bytes + insn->displacement_offset, 4);
+    return insn->pc + insn->length + (uint64_t)(int64_t)displacement;
+}
+
+static bool reaches(uint64_t from, uint64_t to) { return (uint64_t)(int64_t)(int32_t)(to - from) == to - from; }
+
+/** The instruction with its displacement adjusted to where it now lies. */
+static void emit_moved(builder *b, const sn_insn *insn) {
+    uint8_t bytes[16];
+    memcpy(bytes, insn->bytes, insn->length);
+    if (insn->rip_relative) {
+        int32_t displacement = (int32_t)(rip_target(insn) - (sn_emit_address(&b->e) + insn->length));
+        memcpy(bytes + insn->displacement_offset, &displacement, 4);
+    }
+    sn_emit_bytes(&b->e, bytes, insn->length);
+}
+
+static bool is_segment_prefix(uint8_t byte) {
+    return byte == 0x65 || byte == 0x64 || byte == 0x2e || byte == 0x36 || byte == 0x3e || byte == 0x26;
+}
+
+/** ModRM, SIB and displacement of the client's memory operand with another register field; RIP-relative adjusted so
+    that the instruction may end `tail` bytes behind them. */
+static void emit_memory_operand(builder *b, const sn_insn *insn, unsigned reg) {
+    uint8_t modrm = insn->bytes[insn->modrm_offset];
+    sn_emit8(&b->e, (uint8_t)((modrm & 0xc7) | (reg & 7) << 3));
+    if (insn->rip_relative) {
+        sn_emit32(&b->e, (uint32_t)(rip_target(insn) - (sn_emit_address(&b->e) + 4)));
+        return;
+    }
+    unsigned from = insn->modrm_offset + 1u;
+    bool has_sib = (modrm & 7) == 4;
+    sn_emit_bytes(&b->e, insn->bytes + from, (unsigned)has_sib + insn->displacement_size);
+}
+
+/** Prefixes and REX for an instruction of ours that uses the client's memory operand. */
+static void emit_memory_prefixes(builder *b, const sn_insn *insn, bool keep_segment, unsigned reg) {
+    for (unsigned i = 0; i < insn->prefix_length; i++) {
+        uint8_t byte = insn->bytes[i];
+        if (byte == 0x67 || (keep_segment && is_segment_prefix(byte))) sn_emit8(&b->e, byte);
+    }
+    unsigned extension = 0; /* REX.X and REX.B of the original */
+    if (insn->encoding == 0) {
+        if (insn->rex_offset) extension = insn->bytes[insn->rex_offset - 1] & 3;
+    } else if (insn->encoding >= 2) {
+        /* VEX3 and EVEX keep them inverted in the first payload byte. */
+        extension = (unsigned)(~insn->bytes[insn->opcode_offset - (insn->encoding == 3 ? 3 : 2)] >> 5) & 3;
+    }
+    sn_emit8(&b->e, (uint8_t)(0x48 | (reg >= 8 ? 4 : 0) | extension));
+}
+
+/** lea reg, [client's operand] without its segment */
+static void emit_load_address(builder *b, const sn_insn *insn, unsigned reg) {
+    if (insn->rip_relative) {
+        sn_emit_load_constant(&b->e, reg, rip_target(insn));
+        return;
+    }
+    emit_memory_prefixes(b, insn, false, reg);
+    sn_emit8(&b->e, 0x8d);
+    emit_memory_operand(b, insn, reg);
+}
+
+/** The client's instruction with its memory operand replaced by [reg], reg one of the first eight and neither the
+    stack nor the frame pointer. */
+static void emit_with_base(builder *b, const sn_insn *insn, unsigned reg) {
+    bool segment_too = insn->segment != SN_SEGMENT_FS;
+    for (unsigned i = 0; i < insn->prefix_length; i++) {
+        uint8_t byte = insn->bytes[i];
+        if (byte == 0x67 || (segment_too && (byte == 0x65 || byte == 0x64))) continue;
+        sn_emit8(&b->e, byte);
+    }
+    uint8_t body[16];
+    unsigned from = insn->prefix_length, length = (unsigned)insn->modrm_offset - from;
+    memcpy(body, insn->bytes + from, length);
+    if (insn->encoding == 0 && insn->rex_offset) body[0] &= 0xfc;
+    if (insn->encoding >= 2) body[1] |= 0x60;
+    sn_emit_bytes(&b->e, body, length);
+    sn_emit8(&b->e, (uint8_t)((insn->bytes[insn->modrm_offset] & 0x38) | reg));
+    unsigned tail = insn->immediate_size;
+    sn_emit_bytes(&b->e, insn->bytes + insn->length - tail, tail);
+}
+
+/** Two of the first eight registers that the instruction has nothing to do with. */
+static bool find_scratch(const sn_insn *insn, unsigned scratch[2]) {
+    sn_insn exact = *insn;
+    if ((insn->registers_touched & 0xff) == 0xff) sn_decode_slowly(insn->bytes, insn->length, insn->pc, &exact);
+    unsigned found = 0;
+    static const uint8_t candidates[] = {SN_RAX, SN_RDX, SN_RSI, SN_RDI, SN_RBX, SN_RCX};
+    for (unsigned i = 0; i < sizeof candidates && found < 2; i++)
+        if (!(exact.registers_touched >> candidates[i] & 1)) scratch[found++] = candidates[i];
+    return found == 2;
+}
+
+/** scratch = address of the client's operand in the flat address space, its second register being free for use */
+static void emit_flat_address(builder *b, const sn_insn *insn, unsigned scratch, unsigned second) {
+    emit_load_address(b, insn, scratch);
+    if (insn->segment != SN_SEGMENT_GS) return;
+    sn_emit_load_thread(&b->e, second, SN_THREAD_CLIENT_BASE2);
+    sn_emit_add_registers(&b->e, scratch, scratch, second);
+}
+
+static void emit_through_scratch(builder *b, const sn_insn *insn) {
+    unsigned scratch[2];
+    if (!insn->memory || !find_scratch(insn, scratch)) {
+        special_exit(b, insn->pc, SN_MARK_REFUSED);
+        return;
+    }
+    uint8_t spilled = SN_SPILLED(scratch[0], scratch[1]);
+    boundary(b, insn->pc);
+    sn_emit_store_thread(&b->e, scratch[0], SPILL(1));
+    sn_emit_store_thread(&b->e, scratch[1], SPILL(2));
+    place(b, SN_PLACE_INSIDE, insn->pc, spilled);
+    emit_flat_address(b, insn, scratch[0], scratch[1]);
+    emit_with_base(b, insn, scratch[0]);
+    place(b, SN_PLACE_INSIDE, insn->pc + insn->length, spilled);
+    sn_emit_load_thread(&b->e, scratch[1], SPILL(2));
+    sn_emit_load_thread(&b->e, scratch[0], SPILL(1));
+}
+
+static bool can_stay(const builder *b, const sn_insn *insn) {
+    if (insn->segment == SN_SEGMENT_GS) return false;
+    /* 32 bytes of slack: a block is not longer than the distance that this could be wrong by. */
+    return !insn->rip_relative || reaches(sn_emit_address(&b->e) + 32, rip_target(insn));
+}
+
+static void emit_plain(builder *b, const sn_insn *insn) {
+    if (can_stay(b, insn)) {
+        place(b, SN_PLACE_VERBATIM, insn->pc, NOTHING_SPILLED);
+        emit_moved(b, insn);
+    } else {
+        emit_through_scratch(b, insn);
+    }
+}
+
+/* --------------------------------------------------------------------- branches */
+
+static void emit_conditional(builder *b, unsigned index) {
+    const sn_insn *insn = &b->block->insns[index];
+    align_patchable(b, 2, insn->pc);
+    boundary(b, insn->pc);
+    if (insn->class == SN_INSN_TRANSACTION_BEGIN) sn_emit_bytes(&b->e, "\xc7\xf8", 2);
+    else sn_emit8(&b->e, 0x0f), sn_emit8(&b->e, (uint8_t)(0x80 | insn->condition));
+    sn_emit32(&b->e, 0);
+    open_exit_here(b, insn->target, b->block->taken[index]);
+}
+
+/** loop and jrcxz have a short form only: they jump over a jump. */
+static void emit_loop(builder *b, unsigned index) {
+    const sn_insn *insn = &b->block->insns[index];
+    unsigned prefixed = insn->length - 2u;
+    align_patchable(b, prefixed + 5, insn->pc);
+    boundary(b, insn->pc);
+    sn_emit_bytes(&b->e, insn->bytes, insn->length - 1u);
+    sn_emit8(&b->e, 2);
+    inside(b, insn->pc);
+    sn_emit_bytes(&b->e, "\xeb\x05\xe9", 3);
+    sn_emit32(&b->e, 0);
+    open_exit_here(b, insn->target, b->block->taken[index]);
+}
+
+static void emit_push_return(builder *b, uint64_t client, uint64_t value, bool branch_spilled) {
+    sn_indirect_expect(value);
+    if ((uint64_t)(int64_t)(int32_t)value == value) {
+        sn_emit8(&b->e, 0x68);
+        sn_emit32(&b->e, (uint32_t)value);
+        return;
+    }
+    unsigned reg = branch_spilled ? SN_RAX : SN_RCX;
+    sn_emit_store_thread(&b->e, reg, SPILL(1));
+    place(b, SN_PLACE_INSIDE, client, SN_SPILLED(reg, SN_NOTHING_SPILLED));
+    sn_emit_load_constant(&b->e, reg, value);
+    sn_emit8(&b->e, (uint8_t)(0x50 | reg));
+    sn_emit_load_thread(&b->e, reg, SPILL(1));
+}
+
+static void emit_call(builder *b, const sn_insn *insn) {
+    boundary(b, insn->pc);
+    emit_push_return(b, insn->pc, insn->pc + insn->length, false);
+}
+
+static void emit_table_jump(builder *b, uint64_t client) {
+    place(b, SN_PLACE_INDIRECT, client, NOTHING_SPILLED);
+    sn_emit_bytes(&b->e, "\xff\x24\xcd", 3);
+    sn_emit32(&b->e, (uint32_t)SN_TABLE_BASE);
+}
+
+/** Branch register = the target of an indirect jump or call. */
+static void emit_load_target(builder *b, const sn_insn *insn) {
+    uint8_t modrm = insn->bytes[insn->modrm_offset];
+    if (!insn->memory) {
+        unsigned reg = (modrm & 7u) | (insn->rex_offset && insn->bytes[insn->rex_offset - 1] & 1 ? 8u : 0u);
+        if (reg != BRANCH_REGISTER) sn_emit_move(&b->e, BRANCH_REGISTER, reg);
+        return;
+    }
+    if (can_stay(b, insn)) {
+        emit_memory_prefixes(b, insn, true, BRANCH_REGISTER);
+        sn_emit8(&b->e, 0x8b);
+        emit_memory_operand(b, insn, BRANCH_REGISTER);
+        return;
+    }
+    place(b, SN_PLACE_INSIDE, insn->pc, SN_SPILLED(BRANCH_REGISTER, SN_RAX));
+    sn_emit_store_thread(&b->e, BRANCH_REGISTER, SPILL(1));
+    sn_emit_store_thread(&b->e, SN_RAX, SPILL(2));
+    emit_flat_address(b, insn, BRANCH_REGISTER, SN_RAX);
+    sn_emit_load_thread(&b->e, SN_RAX, SPILL(2));
+    sn_emit_bytes(&b->e, "\x48\x8b\x09", 3); /* mov (%rcx), %rcx */
+}
+
+static void emit_indirect(builder *b, const sn_insn *insn) {
+    boundary(b, insn->pc);
+    sn_emit_store_thread(&b->e, BRANCH_REGISTER, SPILL(0));
+    inside(b, insn->pc);
+    emit_load_target(b, insn);
+    if (insn->class == SN_INSN_CALL_INDIRECT) {
+        /* The push may fault with the target already in the branch register. */
+        place(b, SN_PLACE_INSIDE, insn->pc, SN_SPILLED(SN_BRANCH_SPILLED, SN_NOTHING_SPILLED));
+        emit_push_return(b, insn->pc, insn->pc + insn->length, true);
+    }
+    emit_table_jump(b, insn->pc);
+}
+
+static void emit_return(builder *b, const sn_insn *insn) {
+    boundary(b, insn->pc);
+    sn_emit_store_thread(&b->e, BRANCH_REGISTER, SPILL(0));
+    inside(b, insn->pc);
+    sn_emit8(&b->e, 0x59); /* pop %rcx */
+    if (insn->return_pop) {
+        sn_emit_bytes(&b->e, "\x48\x8d\xa4\x24", 4); /* lea pop(%rsp), %rsp */
+        sn_emit32(&b->e, insn->return_pop);
+    }
+    emit_table_jump(b, insn->pc);
+}
+
+/* ----------------------------------------------------------------- system calls */
+
+static void emit_store_pc(builder *b, uint64_t client) {
+    if (client <= INT32_MAX) {
+        sn_emit_store_thread_constant(&b->e, SN_THREAD_PC, (int32_t)client);
+    } else {
+        sn_emit_load_constant(&b->e, SN_RCX, client);
+        sn_emit_store_thread(&b->e, SN_RCX, SN_THREAD_PC);
+    }
+}
+
+/**
+ * %rcx and %r11 are free: the system call overwrites them. Passed through unless the table says otherwise. EFAULT may
+ * be the engine's doing (a watched page): then it looks again.
+ */
+static void emit_syscall(builder *b, const sn_insn *insn) {
+    uint64_t next = insn->pc + insn->length;
+    boundary(b, insn->pc);
+    sn_emit_bytes(&b->e, "\x0f\xb7\xc8", 3); /* movzwl %ax, %ecx */
+    inside(b, insn->pc);
+    sn_emit_bytes(&b->e, "\x0f\xb6\x89", 3); /* movzbl table(%rcx), %ecx */
+    sn_emit32(&b->e, (uint32_t)sn_syscall_table_address());
+    sn_emit_bytes(&b->e, "\xe3\x00", 2); /* jrcxz pass */
+    uint8_t *pass = b->e.cursor;
+    emit_store_pc(b, next);
+    sn_emit_jump(&b->e, sn_runtime_address(sn_runtime_syscall));
+    if (!b->e.overflowed) pass[-1] = (uint8_t)(b->e.cursor - pass);
+    sn_emit_store_thread(&b->e, SN_RAX, SN_THREAD_LAST_SYSCALL);
+    boundary(b, insn->pc);
+    sn_emit_bytes(&b->e, "\x0f\x05", 2);
+    place(b, SN_PLACE_AFTER_SYSCALL, next, NOTHING_SPILLED);
+    sn_emit_bytes(&b->e, "\x48\x8d\x48\x0e", 4); /* lea 14(%rax), %rcx */
+    inside(b, next);
+    sn_emit_bytes(&b->e, "\xe3\x02\xeb\x00", 4); /* jrcxz over the jump */
+    uint8_t *good = b->e.cursor;
+    emit_store_pc(b, next);
+    sn_emit_jump(&b->e, sn_runtime_address(sn_runtime_bad_address));
+    if (!b->e.overflowed) good[-1] = (uint8_t)(b->e.cursor - good);
+    sn_emit_load_constant(&b->e, SN_RCX, next);
+}
+
+/* -------------------------------------------------------- segment base instructions */
+
+static void emit_segment_base(builder *b, const sn_insn *insn) {
+    uint8_t modrm = insn->bytes[insn->modrm_offset];
+    bool second = modrm >> 3 & 1;
+    if (!second) {
+        emit_plain(b, insn);
+        return;
+    }
+    uint8_t rex = insn->rex_offset ? insn->bytes[insn->rex_offset - 1] : 0;
+    unsigned reg = (modrm & 7u) | (rex & 1 ? 8u : 0u);
+    bool wide = rex & 8, write = insn->class == SN_INSN_WRITE_SEGMENT_BASE;
+    boundary(b, insn->pc);
+    if (write && !wide) {
+        sn_emit_store_thread_constant(&b->e, SN_THREAD_CLIENT_BASE2, 0);
+        inside(b, insn->pc);
+    }
+    sn_emit8(&b->e, 0x65);
+    if (wide || reg >= 8) sn_emit8(&b->e, (uint8_t)(0x40 | (wide ? 8 : 0) | (reg >= 8 ? 4 : 0)));
+    sn_emit8(&b->e, write ? 0x89 : 0x8b);
+    sn_emit_thread_operand(&b->e, reg, SN_THREAD_CLIENT_BASE2);
+}
+
+/* -------------------------------------------------------------- self-checking blocks */
+
+/** Compare one piece of client code of 8, 4, 2 or 1 bytes; leave by the exit if it differs. Uses %rax and %rcx. */
+static void emit_check_piece(builder *b, uint64_t client, const uint8_t *bytes, unsigned size, uint64_t *mismatch) {
+    uint64_t value = 0;
+    memcpy(&value, bytes, size);
+    sn_emit_load_constant(&b->e, SN_RAX, client);
+    switch (size) {
+    case 8: sn_emit_bytes(&b->e, "\x48\x8b\x08", 3); break; /* mov (%rax), %rcx */
+    case 4: sn_emit_bytes(&b->e, "\x8b\x08", 2); break;     /* mov (%rax), %ecx */
+    case 2: sn_emit_bytes(&b->e, "\x0f\xb7\x08", 3); break; /* movzwl (%rax), %ecx */
+    default: sn_emit_bytes(&b->e, "\x0f\xb6\x08", 3);       /* movzbl (%rax), %ecx */
+    }
+    sn_emit_load_constant(&b->e, SN_RAX, -value);
+    sn_emit_add_registers(&b->e, SN_RCX, SN_RCX, SN_RAX);
+    sn_emit_bytes(&b->e, "\xe3\x05", 2);
+    sn_emit8(&b->e, 0xe9);
+    sn_emit32(&b->e, (uint32_t)*mismatch); /* a chain through the displacements, resolved at the end */
+    *mismatch = sn_emit_address(&b->e) - 4;
+}
+
+static void emit_checks(builder *b) {
+    place(b, SN_PLACE_INSIDE, b->block->address, SN_SPILLED(SN_RAX, SN_RCX));
+    sn_emit_store_thread(&b->e, SN_RAX, SPILL(1));
+    sn_emit_store_thread(&b->e, SN_RCX, SPILL(2));
+    uint64_t mismatch = 0;
+    for (unsigned i = 0; i < b->block->count; i++) {
+        const sn_insn *insn = &b->block->insns[i];
+        for (unsigned at = 0; at < insn->length;) {
+            unsigned left = insn->length - at, size = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+            emit_check_piece(b, insn->pc + at, insn->bytes + at, size, &mismatch);
+            at += size;
+        }
+    }
+    sn_emit_load_thread(&b->e, SN_RAX, SPILL(1));
+    sn_emit_load_thread(&b->e, SN_RCX, SPILL(2));
+    sn_emit_bytes(&b->e, "\xeb\x00", 2);
+    uint8_t *body = b->e.cursor;
+    uint64_t stub = sn_emit_address(&b->e);
+    sn_emit_load_thread(&b->e, SN_RAX, SPILL(1));
+    sn_emit_load_thread(&b->e, SN_RCX, SPILL(2));
+    special_exit(b, b->block->address, SN_MARK_CHANGED);
+    if (b->e.overflowed) return;
+    body[-1] = (uint8_t)(b->e.cursor - body);
+    while (mismatch) {
+        uint32_t next = *(uint32_t *)mismatch;
+        sn_patch_displacement(mismatch, stub);
+        mismatch = next;
+    }
+}
+
+/* ------------------------------------------------------------------- whole blocks */
+
+static void emit_instruction(builder *b, unsigned index) {
+    const sn_insn *insn = &b->block->insns[index];
+    switch ((sn_insn_class)insn->class) {
+    case SN_INSN_PLAIN:
+    case SN_INSN_BREAKPOINT:
+    case SN_INSN_UNDEFINED:
+        if (b->block->iterations[index].present) emit_before_iterations(b, index);
+        emit_plain(b, insn);
+        if (b->block->iterations[index].present) emit_after_iterations(b, index);
+        break;
+    case SN_INSN_JUMP:
+        break;
+    case SN_INSN_CONDITIONAL:
+    case SN_INSN_TRANSACTION_BEGIN:
+        emit_conditional(b, index);
+        break;
+    case SN_INSN_LOOP:
+        emit_loop(b, index);
+        break;
+    case SN_INSN_CALL:
+        emit_call(b, insn);
+        break;
+    case SN_INSN_JUMP_INDIRECT:
+    case SN_INSN_CALL_INDIRECT:
+        emit_indirect(b, insn);
+        break;
+    case SN_INSN_RETURN:
+        emit_return(b, insn);
+        break;
+    case SN_INSN_SYSCALL:
+        emit_syscall(b, insn);
+        break;
+    case SN_INSN_READ_SEGMENT_BASE:
+    case SN_INSN_WRITE_SEGMENT_BASE:
+        emit_segment_base(b, insn);
+        break;
+    case SN_INSN_INTERRUPT:
+        if (insn->interrupt_number != 0x80) {
+            emit_plain(b, insn);
+            break;
+        }
+        special_exit(b, insn->pc, SN_MARK_REFUSED);
+        break;
+    case SN_INSN_WRITE_SEGMENT:
+    case SN_INSN_FAR_BRANCH:
+        special_exit(b, insn->pc, SN_MARK_REFUSED);
+        break;
+    }
+}
+
+/** The way out at the block's end. */
+static void emit_end(builder *b) {
+    const sn_insn *last = &b->block->insns[b->block->count - 1];
+    switch (last->class) {
+    case SN_INSN_JUMP:
+    case SN_INSN_CALL:
+        jump_to_client(b, last->target);
+        break;
+    case SN_INSN_JUMP_INDIRECT:
+    case SN_INSN_CALL_INDIRECT:
+    case SN_INSN_RETURN:
+    case SN_INSN_WRITE_SEGMENT:
+    case SN_INSN_FAR_BRANCH:
+        break;
+    default:
+        jump_to_client(b, last->pc + last->length);
+    }
+}
+
+/** What a displacement leads to until it is linked: count the taken branch, name the exit, leave. */
+static void emit_stubs(builder *b) {
+    for (unsigned i = 0; i < b->open_count; i++) {
+        open_exit *open = &b->open[i];
+        sn_exit_record *exit = sn_exit_record_at(open->number);
+        uint64_t field = open->field;
+        if (open->taken.amount) {
+            uint64_t edge = sn_emit_address(&b->e);
+            bool by_flags = sn_flags_dead_at(exit->target, flags_of(open->taken));
+            place(b, SN_PLACE_INSIDE, b->block->address,
+                  by_flags ? NOTHING_SPILLED : SN_SPILLED(SN_RAX, SN_NOTHING_SPILLED));
+            if (by_flags) count_with_flags(b, open->taken);
+            else count_with_register(b, open->taken, SN_RAX, true);
+            if (b->e.overflowed) return;
+            sn_patch_displacement(field, edge);
+            align_patchable(b, 1, exit->target);
+            boundary(b, exit->target);
+            sn_emit8(&b->e, 0xe9);
+            sn_emit32(&b->e, 0);
+            field = sn_emit_address(&b->e) - 4;
+        }
+        if (b->e.overflowed) return;
+        exit->site = (uint32_t)field;
+        exit->stub = (uint32_t)sn_emit_address(&b->e);
+        sn_patch_displacement(field, exit->stub);
+        boundary(b, exit->target);
+        leave_with(b, open->number);
+    }
+}
+
+static void start_analysis(builder *b) {
+    const sn_block *block = b->block;
+    b->analysis = sn_analysis_new(block);
+    b->record->analysis = b->analysis;
+    find_liveness(b);
+}
+
+bool sn_emit_block(sn_block *block, uint32_t number) {
+    static builder state;
+    builder *b = &state;
+    memset(b, 0, offsetof(builder, live_flags));
+    size_t room;
+    uint8_t *start = sn_cache_cursor(&room);
+    b->e = (sn_emitter){.start = start, .cursor = start, .limit = start + (room < 0xf000 ? room : 0xf000)};
+    b->block = block;
+    b->number = number;
+    b->record = sn_block_record_at(number);
+    b->record->start = (uint32_t)(uint64_t)start;
+
+    inside(b, block->address);
+    sn_emit_load_thread(&b->e, BRANCH_REGISTER, SPILL(0));
+    b->record->entry = (uint32_t)sn_emit_address(&b->e);
+    counting_place counting = {block->count, false, SN_NO_REGISTER};
+    if (block->instrumented) start_analysis(b);
+    if (block->entry_count) counting = find_counting_place(b);
+    if (block->checks_itself) emit_checks(b);
+    for (unsigned i = 0; i < block->count; i++) {
+        if (counting.index == i) emit_entry_counters(b, &counting, block->insns[i].pc);
+        if (block->call_count) emit_calls(b, i);
+        emit_instruction(b, i);
+    }
+    if (b->analysis) sn_analysis_record_at(b->analysis)->body_end = (uint16_t)(b->e.cursor - start);
+    emit_end(b);
+    emit_stubs(b);
+    b->record->size = (uint32_t)(b->e.cursor - start);
+    if (b->e.overflowed) return false;
+    sn_cache_commit(b->e.cursor);
+    return true;
+}
+
+/* ----------------------------------------------------------------------- patching */
+
+void sn_patch_site(uint64_t site, uint64_t target) { sn_patch_displacement(site, target); }
+
+/**
+ * Seven bytes become a five-byte jump while other threads may run them: first a breakpoint, whose handler tries again,
+ * then the rest, then the first byte (the order of the Linux kernel's text_poke_bp).
+ */
+void sn_patch_indirect(uint64_t site) {
+    uint8_t *code = (uint8_t *)site;
+    if (code[0] == 0xe9) return;
+    int32_t displacement = (int32_t)(sn_runtime_address(sn_runtime_lookup) - (site + 5));
+    __atomic_store_n(&code[0], 0xcc, __ATOMIC_SEQ_CST);
+    for (unsigned i = 0; i < 4; i++)
+        __atomic_store_n(&code[1 + i], (uint8_t)((uint32_t)displacement >> 8 * i), __ATOMIC_SEQ_CST);
+    __atomic_store_n(&code[0], 0xe9, __ATOMIC_SEQ_CST);
+}
