@@ -36,9 +36,9 @@ import tempfile
 TESTS = pathlib.Path(__file__).resolve().parent
 PROJECT = TESTS.parent
 FEATURES = TESTS / "features"
-BUILD = pathlib.Path(os.environ.get("SONDE_BUILD", PROJECT / "build")).resolve()
+BUILD = (PROJECT / os.environ.get("BUILD", "build")).resolve()
 CACHE = BUILD / "tests" / "features"
-SONDE = pathlib.Path(os.environ.get("SONDE", BUILD / "sonde"))
+SONDE = BUILD / "sonde"
 SECONDS = float(os.environ.get("SONDE_TEST_SECONDS", "60"))
 LAYOUTS = FEATURES / "program" / "layouts"
 
