@@ -76,8 +76,9 @@ static void a_good_file(void **state) {
     assert_int_equal(elf.segment_count, 2);
     assert_int_equal(elf.segments[1].protection, PROT_READ | PROT_WRITE);
     assert_int_equal(elf.interpreter_offset, 0x200);
-    assert_true(sn_elf_interpreter_name_valid(&elf, "/lib/ld.so"
-                                                    "\0"));
+    assert_true(sn_elf_interpreter_name_valid(&elf, "/lib/ld.s"));
+    assert_false(sn_elf_interpreter_name_valid(&elf, "/lib/ld.so"));
+    assert_false(sn_elf_interpreter_name_valid(&elf, "\0lib/ld.s"));
 }
 
 /** Each of these makes the good file a bad one. */

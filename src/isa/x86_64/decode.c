@@ -16,7 +16,9 @@ enum { LONGEST = 15, WINDOW = 48, NO_REGISTER = 16 };
 
 /* ------------------------------------------------------------------------ prefixes */
 
+/** What each byte adds to the prefixes; not zero for REX too. */
 static const uint8_t prefix_bits[256] = {
+    [0x40 ... 0x4f] = PREFIX_IGNORED,
     [0x26] = PREFIX_IGNORED,      [0x2e] = PREFIX_IGNORED,      [0x36] = PREFIX_IGNORED, [0x3e] = PREFIX_IGNORED,
     [0x64] = PREFIX_FS,           [0x65] = PREFIX_GS,           [0x66] = PREFIX_OPERAND_SIZE,
     [0x67] = PREFIX_ADDRESS_SIZE, [0xf0] = PREFIX_LOCK,         [0xf2] = PREFIX_REPNE,   [0xf3] = PREFIX_REP,
@@ -35,8 +37,8 @@ static inline uint8_t add_prefix(uint8_t prefixes, uint8_t bit) {
     return prefixes | bit;
 }
 
-/** A REX byte that is not the last prefix has no effect. */
-static void read_prefixes(sn_decoding *d) {
+/** Any number of prefixes. A REX byte that is not the last one has no effect. */
+static __attribute__((noinline)) void read_many_prefixes(sn_decoding *d) {
     unsigned position = 0;
     uint8_t rex = 0;
     for (; position < LONGEST; position++) {
@@ -50,12 +52,7 @@ static void read_prefixes(sn_decoding *d) {
             break;
         }
     }
-    d->insn->prefix_length = (uint8_t)(position - (rex != 0));
-    if (rex) {
-        d->rex = rex & 0x0f;
-        d->has_rex = true;
-        d->insn->rex_offset = (uint8_t)position;
-    }
+    d->rex_byte = rex;
     if (d->prefixes & PREFIX_REP)
         d->mandatory = MANDATORY_F3;
     else if (d->prefixes & PREFIX_REPNE)
@@ -63,6 +60,19 @@ static void read_prefixes(sn_decoding *d) {
     else if (d->prefixes & PREFIX_OPERAND_SIZE)
         d->mandatory = MANDATORY_66;
     d->position = position;
+}
+
+/** Most instructions begin with the opcode, or with REX and the opcode: those take no jump that depends on it. */
+static inline void read_prefixes(sn_decoding *d) {
+    unsigned rex = is_rex(d->bytes[0]);
+    d->rex_byte = (uint8_t)(d->bytes[0] & -rex);
+    d->position = rex;
+    if (prefix_bits[d->bytes[rex]])
+        read_many_prefixes(d);
+    rex = d->rex_byte != 0;
+    d->rex = d->rex_byte & 0x0f;
+    d->insn->prefix_length = (uint8_t)(d->position - rex);
+    d->insn->rex_offset = (uint8_t)(d->position & -rex);
 }
 
 /* ------------------------------------------------------------------------- opcodes */
@@ -168,39 +178,33 @@ static inline bool may_be_vector(uint8_t byte) {
 
 /* --------------------------------------------------------------------------- ModRM */
 
-static void read_address(sn_decoding *d) {
-    sn_insn *insn = d->insn;
-    unsigned displacement = d->mod == 1 ? 1 : d->mod == 2 ? 4 : 0;
-    insn->memory = true;
-    if (d->rm == 4) {
-        uint8_t sib = d->bytes[d->position++];
-        unsigned index = (sib >> 3 & 7) | (d->rex & REX_X) << 2;
-        d->index = index == 4 ? NO_REGISTER : (uint8_t)index;
-        if ((sib & 7) == 5 && d->mod == 0)
-            displacement = 4;
-        else
-            d->base = (uint8_t)((sib & 7) | (d->rex & REX_B) << 3);
-    } else if (d->rm == 5 && d->mod == 0) {
-        insn->rip_relative = true;
-        displacement = 4;
-    } else {
-        d->base = (uint8_t)(d->rm | (d->rex & REX_B) << 3);
-    }
-    if (displacement) {
-        insn->displacement_offset = (uint8_t)d->position;
-        insn->displacement_size = (uint8_t)displacement;
-        d->position += displacement;
-    }
-}
-
+/** Without jumps: what ModRM and SIB say changes from one instruction to the next, and would be predicted badly. */
 static inline void read_modrm(sn_decoding *d) {
-    uint8_t modrm = d->bytes[d->position];
-    d->insn->modrm_offset = (uint8_t)d->position++;
-    d->mod = modrm >> 6;
+    static const uint8_t displacement_sizes[4] = {0, 1, 4, 0};
+    sn_insn *insn = d->insn;
+    unsigned position = d->position;
+    unsigned modrm = d->bytes[position];
+    unsigned sib = d->bytes[position + 1];
+    d->mod = (uint8_t)(d->rule == RULE_CONTROL_REGISTER ? 3 : modrm >> 6);
     d->reg = modrm >> 3 & 7;
     d->rm = modrm & 7;
-    if (d->mod != 3 && d->rule != RULE_CONTROL_REGISTER)
-        read_address(d);
+
+    unsigned memory = d->mod != 3;
+    unsigned has_sib = memory & (d->rm == 4);
+    unsigned base = has_sib ? sib & 7 : d->rm;
+    unsigned index = has_sib ? (sib >> 3 & 7) | (d->rex & REX_X) << 2 : 4;
+    unsigned no_base = (d->mod == 0) & (base == 5);
+    unsigned size = no_base ? 4 : displacement_sizes[d->mod];
+    d->base = (uint8_t)((memory & !no_base) ? base | (d->rex & REX_B) << 3 : NO_REGISTER);
+    d->index = (uint8_t)(index == 4 ? NO_REGISTER : index);
+
+    insn->modrm_offset = (uint8_t)position;
+    position += 1 + has_sib;
+    insn->memory = memory;
+    insn->rip_relative = no_base & !has_sib;
+    insn->displacement_size = (uint8_t)size;
+    insn->displacement_offset = (uint8_t)(size ? position : 0);
+    d->position = position + size;
 }
 
 /* ---------------------------------------------------------------------- immediates */
@@ -483,16 +487,9 @@ static void read_opcode(sn_decoding *d) {
     read_legacy_opcode(d);
 }
 
-bool sn_decode(const uint8_t *code, size_t available, uint64_t pc, sn_insn *insn) {
-    uint8_t window[WINDOW];
-    memset(window, 0, sizeof window);
+static inline bool decode(const uint8_t *bytes, size_t available, uint64_t pc, sn_insn *insn) {
     memset(insn, 0, sizeof *insn);
-    if (available >= 16)
-        memcpy(window, code, 16);
-    else
-        memcpy(window, code, available);
-
-    sn_decoding d = {.insn = insn, .bytes = window, .mod = 3, .base = NO_REGISTER, .index = NO_REGISTER};
+    sn_decoding d = {.insn = insn, .bytes = bytes, .mod = 3, .base = NO_REGISTER, .index = NO_REGISTER};
     insn->pc = pc;
     read_prefixes(&d);
     read_opcode(&d);
@@ -514,6 +511,19 @@ bool sn_decode(const uint8_t *code, size_t available, uint64_t pc, sn_insn *insn
     sn_decoding_effects(&d);
     if (d.rule == RULE_STRING)
         adjust_string(&d);
-    keep_bytes(insn, window);
+    keep_bytes(insn, bytes);
     return true;
+}
+
+/** Near the end of the code the bytes are copied first, so that decoding may look at bytes that are not there. */
+static __attribute__((noinline)) bool decode_at_end(const uint8_t *code, size_t available, uint64_t pc,
+                                                    sn_insn *insn) {
+    uint8_t window[WINDOW];
+    memset(window, 0, sizeof window);
+    memcpy(window, code, available);
+    return decode(window, available, pc, insn);
+}
+
+bool sn_decode(const uint8_t *code, size_t available, uint64_t pc, sn_insn *insn) {
+    return available >= WINDOW ? decode(code, available, pc, insn) : decode_at_end(code, available, pc, insn);
 }

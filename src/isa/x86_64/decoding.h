@@ -30,11 +30,11 @@ enum { MANDATORY_NONE, MANDATORY_66, MANDATORY_F3, MANDATORY_F2 };
 
 typedef struct sn_decoding {
     sn_insn *insn;
-    const uint8_t *bytes; /**< 16 bytes of the code, zero from where it ends, with room to read on */
+    const uint8_t *bytes; /**< the code, with room to look well beyond the longest instruction */
     unsigned position;    /**< of the next byte to look at */
     uint8_t prefixes;     /**< PREFIX_* */
     uint8_t rex;          /**< REX_* bits, from REX, VEX, EVEX or XOP */
-    bool has_rex;         /**< a REX byte is in effect: byte registers 4 to 7 are spl, bpl, sil, dil */
+    uint8_t rex_byte;     /**< the REX byte in effect, or 0; with one, byte registers 4 to 7 are spl, bpl, sil, dil */
     uint8_t mandatory;    /**< MANDATORY_* */
     uint8_t opcode;       /**< the last opcode byte */
     uint8_t shape;

@@ -18,51 +18,49 @@ static unsigned choose(const sn_decoding *d) {
 
 /** Number of a general register operand: without REX, byte registers 4 to 7 are the second bytes of 0 to 3. */
 static inline unsigned operand_register(const sn_decoding *d, unsigned number, unsigned extension, unsigned use) {
-    if (extension)
-        return number | 8;
-    if ((use & USE_BYTE) && !d->has_rex)
-        return number & 3;
-    return number;
+    unsigned second_byte = (use & USE_BYTE) && !d->rex_byte;
+    return extension ? number | 8 : second_byte ? number & 3 : number;
 }
 
-static inline void use_register(sn_insn *insn, unsigned number, unsigned use, bool narrow) {
+/** Without jumps: `use` changes from one instruction to the next. */
+static inline void use_register(sn_insn *insn, unsigned number, unsigned use, unsigned narrow_uses) {
     uint32_t bit = UINT32_C(1) << number;
-    bool partial = (use & (USE_BYTE | USE_WORD)) || ((use & USE_VARIABLE) && narrow);
-    if ((use & USE_WRITE) && !partial)
-        insn->registers_written |= bit;
-    if ((use & USE_READ) || partial)
-        insn->registers_read |= bit;
+    unsigned partial = (use & narrow_uses) != 0;
+    unsigned written = (use & USE_WRITE) && !partial;
+    unsigned read = (use & USE_READ) || partial;
+    insn->registers_written |= written ? bit : 0;
+    insn->registers_read |= read ? bit : 0;
+}
+
+static __attribute__((noinline)) void assume_everything(sn_insn *insn) {
+    insn->flags_read = SN_FLAGS_ARITHMETIC;
+    insn->flags_written = 0;
+    insn->registers_read = insn->registers_touched = 0xffff;
+    insn->registers_written = 0;
 }
 
 void sn_decoding_effects(const sn_decoding *d) {
     sn_insn *insn = d->insn;
     unsigned number = choose(d);
     if (number == EFFECT_UNKNOWN) {
-        insn->flags_read = SN_FLAGS_ARITHMETIC;
-        insn->flags_written = 0;
-        insn->registers_read = insn->registers_touched = 0xffff;
-        insn->registers_written = 0;
+        assume_everything(insn);
         return;
     }
     const sn_effect *effect = &sn_effects[number];
     bool narrow = sn_decoding_is_narrow(d);
+    unsigned narrow_uses = USE_BYTE | USE_WORD | (narrow ? USE_VARIABLE : 0);
+    bool partial = effect->narrow && narrow;
     insn->flags_read |= effect->flags_read;
     insn->flags_written |= effect->flags_written;
-    insn->registers_read = effect->read;
-    insn->registers_written = 0;
-    if (effect->narrow && narrow)
-        insn->registers_read |= effect->written;
-    else
-        insn->registers_written = effect->written;
-    if (effect->rm && d->mod == 3)
-        use_register(insn, operand_register(d, d->rm, d->rex & REX_B, effect->rm), effect->rm, narrow);
-    if (effect->reg)
-        use_register(insn, operand_register(d, d->reg, d->rex & REX_R, effect->reg), effect->reg, narrow);
-    if (effect->vvvv)
-        use_register(insn, d->vvvv, effect->vvvv, false);
+    insn->registers_read = effect->read | (partial ? effect->written : 0);
+    insn->registers_written = partial ? 0 : effect->written;
+
+    unsigned rm_use = d->mod == 3 ? effect->rm : USE_NONE;
+    use_register(insn, operand_register(d, d->rm, d->rex & REX_B, rm_use), rm_use, narrow_uses);
+    use_register(insn, operand_register(d, d->reg, d->rex & REX_R, effect->reg), effect->reg, narrow_uses);
+    use_register(insn, d->vvvv, effect->vvvv, USE_NONE);
     uint32_t address = UINT32_C(1) << d->base;
-    if (number != EFFECT_VECTOR_INDEX)
-        address |= UINT32_C(1) << d->index;
+    address |= number != EFFECT_VECTOR_INDEX ? UINT32_C(1) << d->index : 0;
     insn->registers_read = (insn->registers_read | address) & 0xffff;
     insn->registers_touched = insn->registers_read | insn->registers_written;
 }

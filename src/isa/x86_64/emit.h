@@ -102,11 +102,12 @@ static inline void sn_emit_move(sn_emitter *e, unsigned to, unsigned from) {
     sn_emit8(e, (uint8_t)(0xc0 | (from & 7) << 3 | (to & 7)));
 }
 
-/** lea to, [base + displacement]; base is no rsp or r12 */
+/** lea to, [base + displacement] */
 static inline void sn_emit_add_displacement(sn_emitter *e, unsigned to, unsigned base, int32_t displacement) {
     sn_emit8(e, (uint8_t)(0x48 | (to >= 8 ? 4 : 0) | (base >= 8 ? 1 : 0)));
     sn_emit8(e, 0x8d);
     sn_emit8(e, (uint8_t)(0x80 | (to & 7) << 3 | (base & 7)));
+    if ((base & 7) == SN_RSP) sn_emit8(e, 0x24); /* that number means "SIB follows": one without index */
     sn_emit32(e, (uint32_t)displacement);
 }
 
