@@ -9,8 +9,15 @@
 #include <string.h>
 
 #include "decoding.h"
+#include "effects.h"
 #include "isa/isa.h"
 #include "tables.h"
+
+/**
+ * What every instruction passes through is inlined into one function and keeps its sn_decoding in machine registers.
+ * What few need is called with a copy of it, so that its address never leaves that function.
+ */
+#define HOT static inline __attribute__((always_inline))
 
 enum { LONGEST = 15, WINDOW = 48, NO_REGISTER = 16 };
 
@@ -63,12 +70,15 @@ static __attribute__((noinline)) void read_many_prefixes(sn_decoding *d) {
 }
 
 /** Most instructions begin with the opcode, or with REX and the opcode: those take no jump that depends on it. */
-static inline void read_prefixes(sn_decoding *d) {
+HOT void read_prefixes(sn_decoding *d) {
     unsigned rex = is_rex(d->bytes[0]);
     d->rex_byte = (uint8_t)(d->bytes[0] & -rex);
     d->position = rex;
-    if (prefix_bits[d->bytes[rex]])
-        read_many_prefixes(d);
+    if (prefix_bits[d->bytes[rex]]) {
+        sn_decoding copy = *d;
+        read_many_prefixes(&copy);
+        *d = copy;
+    }
     rex = d->rex_byte != 0;
     d->rex = d->rex_byte & 0x0f;
     d->insn->prefix_length = (uint8_t)(d->position - rex);
@@ -77,13 +87,13 @@ static inline void read_prefixes(sn_decoding *d) {
 
 /* ------------------------------------------------------------------------- opcodes */
 
-static void take_row(sn_decoding *d, const sn_opcode *row) {
+HOT void take_row(sn_decoding *d, const sn_opcode *row) {
     d->shape = row->shape;
     d->rule = row->rule;
     d->effect = row->effect;
 }
 
-static void read_legacy_opcode(sn_decoding *d) {
+HOT void read_legacy_opcode(sn_decoding *d) {
     const uint8_t *code = d->bytes + d->position;
     if (code[0] != 0x0f) {
         d->opcode = code[0];
@@ -148,7 +158,7 @@ static void read_evex_opcode(sn_decoding *d, const uint8_t *code) {
 }
 
 /** VEX, EVEX and XOP; returns false when it is none of them. */
-static bool read_vector_opcode(sn_decoding *d) {
+static __attribute__((noinline)) bool read_vector_opcode(sn_decoding *d) {
     const uint8_t *code = d->bytes + d->position;
     if (code[0] == 0xc5) {
         d->insn->encoding = ENCODING_VEX2;
@@ -179,7 +189,7 @@ static inline bool may_be_vector(uint8_t byte) {
 /* --------------------------------------------------------------------------- ModRM */
 
 /** Without jumps: what ModRM and SIB say changes from one instruction to the next, and would be predicted badly. */
-static inline void read_modrm(sn_decoding *d) {
+HOT void read_modrm(sn_decoding *d) {
     static const uint8_t displacement_sizes[4] = {0, 1, 4, 0};
     sn_insn *insn = d->insn;
     unsigned position = d->position;
@@ -209,13 +219,13 @@ static inline void read_modrm(sn_decoding *d) {
 
 /* ---------------------------------------------------------------------- immediates */
 
-static void read_absolute_address(sn_decoding *d) {
+HOT void read_absolute_address(sn_decoding *d) {
     d->insn->displacement_offset = (uint8_t)d->position;
     d->insn->displacement_size = d->prefixes & PREFIX_ADDRESS_SIZE ? 4 : 8;
     d->position += d->insn->displacement_size;
 }
 
-static inline void read_immediate(sn_decoding *d) {
+HOT void read_immediate(sn_decoding *d) {
     static const uint8_t sizes[3][IMMEDIATE_KINDS] = {
         {0, 1, 2, 4, 4, 4, 3, 0}, /* 32-bit operands */
         {0, 1, 2, 2, 2, 4, 3, 0}, /* 16 */
@@ -230,23 +240,18 @@ static inline void read_immediate(sn_decoding *d) {
     d->position += size;
 }
 
-/** The signed number in the last `size` bytes. */
-static int64_t last_immediate(const sn_decoding *d, unsigned size) {
-    int8_t narrow;
-    int16_t half;
-    int32_t wide;
-    const uint8_t *start = d->bytes + d->position - size;
-    switch (size) {
-    case 1: memcpy(&narrow, start, 1); return narrow;
-    case 2: memcpy(&half, start, 2); return half;
-    default: memcpy(&wide, start, 4); return wide;
-    }
+/** The signed number in the last `size` bytes (1 to 8). */
+HOT int64_t last_immediate(const sn_decoding *d, unsigned size) {
+    uint64_t value;
+    memcpy(&value, d->bytes + d->position - size, sizeof value);
+    unsigned unused = 64 - 8 * size;
+    return (int64_t)(value << unused) >> unused;
 }
 
 /* --------------------------------------------------------------------------- rules */
 
 /** Before the immediate is read: a rule may change the shape. */
-static void shape_rule(sn_decoding *d) {
+HOT void shape_rule(sn_decoding *d) {
     switch (d->rule) {
     case RULE_UNARY: /* test, at 0 and 1, has an immediate */
         if (d->reg < 2)
@@ -261,7 +266,7 @@ static void shape_rule(sn_decoding *d) {
     }
 }
 
-static void branch_to(sn_decoding *d, sn_insn_class class) {
+HOT void branch_to(sn_decoding *d, sn_insn_class class) {
     sn_insn *insn = d->insn;
     insn->class = (uint8_t)class;
     insn->target = insn->pc + d->position + (uint64_t)last_immediate(d, insn->immediate_size);
@@ -282,7 +287,7 @@ static void rule_double_shift(sn_decoding *d) {
         d->effect = EFFECT_DOUBLE_SHIFT_VARIABLE;
 }
 
-static void rule_zero_idiom(sn_decoding *d) {
+HOT void rule_zero_idiom(sn_decoding *d) {
     if (d->mod == 3 && d->reg == d->rm && !(d->rex & REX_R) == !(d->rex & REX_B))
         d->effect = EFFECT_CLEAR_V;
 }
@@ -383,11 +388,11 @@ static void rule_nop(sn_decoding *d) {
         d->effect = d->mandatory == MANDATORY_F3 ? EFFECT_UNKNOWN : EFFECT_EXCHANGE_ACCUMULATOR;
 }
 
-static void condition_rule(sn_decoding *d) {
+HOT void condition_rule(sn_decoding *d) {
     d->insn->flags_read = sn_condition_flags[d->opcode & 15];
 }
 
-static void conditional_branch(sn_decoding *d) {
+HOT void conditional_branch(sn_decoding *d) {
     branch_to(d, SN_INSN_CONDITIONAL);
     d->insn->condition = d->opcode & 15;
     condition_rule(d);
@@ -412,15 +417,10 @@ static void rule_interrupt(sn_decoding *d, uint8_t number) {
 }
 
 /** After all bytes are read: classes, and effects that depend on more than the opcode. */
-static void apply_rule(sn_decoding *d) {
+static __attribute__((noinline)) void apply_rule(sn_decoding *d) {
     sn_insn *insn = d->insn;
     switch (d->rule) {
-    case RULE_CONDITIONAL_8:
-    case RULE_CONDITIONAL_32: conditional_branch(d); break;
     case RULE_LOOP: rule_loop(d); break;
-    case RULE_JUMP_8:
-    case RULE_JUMP_32: branch_to(d, SN_INSN_JUMP); break;
-    case RULE_CALL: branch_to(d, SN_INSN_CALL); break;
     case RULE_RETURN: rule_return(d); break;
     case RULE_FAR: insn->class = SN_INSN_FAR_BRANCH; break;
     case RULE_SYSCALL: insn->class = SN_INSN_SYSCALL; break;
@@ -428,15 +428,12 @@ static void apply_rule(sn_decoding *d) {
     case RULE_INTERRUPT: rule_interrupt(d, d->bytes[d->position - 1]); break;
     case RULE_BREAKPOINT: insn->class = SN_INSN_BREAKPOINT; break;
     case RULE_UNDEFINED: insn->class = SN_INSN_UNDEFINED; break;
-    case RULE_CONDITION: condition_rule(d); break;
     case RULE_STRING: rule_string(d); break;
     case RULE_SEGMENT_MOVE:
         if (d->reg == 4 || d->reg == 5)
             insn->class = SN_INSN_WRITE_SEGMENT;
         break;
     case RULE_SEGMENT_WRITE: insn->class = SN_INSN_WRITE_SEGMENT; break;
-    case RULE_ADDRESS: insn->segment = SN_SEGMENT_NONE; break;
-    case RULE_ZERO_IDIOM: rule_zero_idiom(d); break;
     case RULE_SHIFT_IMMEDIATE: rule_shift_immediate(d); break;
     case RULE_DOUBLE_SHIFT: rule_double_shift(d); break;
     case RULE_MOVE_IMMEDIATE: rule_move_immediate(d); break;
@@ -451,11 +448,23 @@ static void apply_rule(sn_decoding *d) {
     }
 }
 
+/** The rules of one instruction in five, without the copy that the others cost. Returns false for those. */
+HOT bool apply_frequent_rule(sn_decoding *d) {
+    switch (d->rule) {
+    case RULE_CONDITIONAL_8:
+    case RULE_CONDITIONAL_32: conditional_branch(d); return true;
+    case RULE_JUMP_8:
+    case RULE_JUMP_32: branch_to(d, SN_INSN_JUMP); return true;
+    case RULE_CALL: branch_to(d, SN_INSN_CALL); return true;
+    case RULE_CONDITION: condition_rule(d); return true;
+    case RULE_ADDRESS: d->insn->segment = SN_SEGMENT_NONE; return true;
+    case RULE_ZERO_IDIOM: rule_zero_idiom(d); return true;
+    default: return false;
+    }
+}
+
 /** Repeated string instructions count in rcx, and may run zero times: the flags then stay. */
-static void adjust_string(const sn_decoding *d) {
-    sn_insn *insn = d->insn;
-    if (!insn->repeated)
-        return;
+static void adjust_repeated(sn_insn *insn) {
     insn->registers_read |= 1u << RCX;
     insn->registers_touched |= 1u << RCX;
     insn->flags_read |= insn->flags_written & SN_FLAG_ZERO;
@@ -464,7 +473,7 @@ static void adjust_string(const sn_decoding *d) {
 
 /* --------------------------------------------------------------------- entry point */
 
-static void keep_bytes(sn_insn *insn, const uint8_t *bytes) {
+HOT void keep_bytes(sn_insn *insn, const uint8_t *bytes) {
     uint64_t low, high;
     unsigned length = insn->length;
     memcpy(&low, bytes, 8);
@@ -479,15 +488,20 @@ static void keep_bytes(sn_insn *insn, const uint8_t *bytes) {
     memcpy(insn->bytes + 8, &high, 8);
 }
 
-static void read_opcode(sn_decoding *d) {
+HOT void read_opcode(sn_decoding *d) {
     uint8_t first = d->bytes[d->position];
-    if (may_be_vector(first) && read_vector_opcode(d))
-        return;
+    if (may_be_vector(first)) {
+        sn_decoding copy = *d;
+        bool is_vector = read_vector_opcode(&copy);
+        *d = copy;
+        if (is_vector)
+            return;
+    }
     d->insn->opcode_offset = (uint8_t)d->position;
     read_legacy_opcode(d);
 }
 
-static inline bool decode(const uint8_t *bytes, size_t available, uint64_t pc, sn_insn *insn) {
+HOT bool decode(const uint8_t *bytes, size_t available, uint64_t pc, sn_insn *insn) {
     memset(insn, 0, sizeof *insn);
     sn_decoding d = {.insn = insn, .bytes = bytes, .mod = 3, .base = NO_REGISTER, .index = NO_REGISTER};
     insn->pc = pc;
@@ -506,11 +520,14 @@ static inline bool decode(const uint8_t *bytes, size_t available, uint64_t pc, s
         return false;
     }
     insn->length = (uint8_t)d.position;
-    if (d.rule)
-        apply_rule(&d);
-    sn_decoding_effects(&d);
-    if (d.rule == RULE_STRING)
-        adjust_string(&d);
+    if (d.rule && !apply_frequent_rule(&d)) {
+        sn_decoding copy = d;
+        apply_rule(&copy);
+        d.effect = copy.effect;
+    }
+    sn_decoding_effects(&d, insn);
+    if (insn->repeated)
+        adjust_repeated(insn);
     keep_bytes(insn, bytes);
     return true;
 }

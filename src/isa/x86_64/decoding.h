@@ -1,5 +1,5 @@
 /**
- * @fileoverview The state of one quick decoding, between decode.c (bytes to fields) and effects.c (fields to effects).
+ * @fileoverview The state of one quick decoding, between decode.c (bytes to fields) and effects.h (fields to effects).
  */
 #ifndef SONDE_ISA_X86_64_DECODING_H
 #define SONDE_ISA_X86_64_DECODING_H
@@ -51,8 +51,5 @@ typedef struct sn_decoding {
 static inline bool sn_decoding_is_narrow(const sn_decoding *d) {
     return (d->prefixes & PREFIX_OPERAND_SIZE) && !(d->rex & REX_W);
 }
-
-/** Fill flags_read, flags_written and the three register sets from d->effect. In effects.c. */
-void sn_decoding_effects(const sn_decoding *d);
 
 #endif

@@ -1,7 +1,7 @@
 /**
  * @fileoverview The data of the quick decoder: one row an opcode, one row an effect.
  *
- * Constant; read by decode.c and effects.c. Checked against the decoding library by tests/unit/test_decode.c. An opcode
+ * Constant; read by decode.c and effects.h. Checked against the decoding library by tests/unit/test_decode.c. An opcode
  * that has no row has shape 0 or ModRM by its map's rule, and EFFECT_UNKNOWN: everything read, nothing surely written.
  */
 #include "tables.h"
@@ -73,7 +73,7 @@ const sn_opcode sn_opcodes_primary[256] = {
     [0x8c] = {M, RULE_NONE, EFFECT_STORE_SEGMENT},
     [0x8d] = {M, RULE_ADDRESS, EFFECT_REG_ADDRESS},
     [0x8e] = {M, RULE_SEGMENT_MOVE, EFFECT_RM_READ},
-    [0x8f] = {M, RULE_POP_MEMORY, BY_REG_POP},
+    [0x8f] = {M, RULE_NONE, BY_REG_POP},
     [0x90] = {0, RULE_NOP, EFFECT_NONE},
     [0x91 ... 0x97] = {0, RULE_NONE, EFFECT_EXCHANGE_ACCUMULATOR},
     [0x98] = {0, RULE_NONE, EFFECT_WIDEN_ACCUMULATOR},
@@ -127,12 +127,12 @@ const sn_opcode sn_opcodes_primary[256] = {
     [0xf1] = {0, RULE_BREAKPOINT, EFFECT_UNKNOWN},
     [0xf4] = {0, RULE_NONE, EFFECT_UNKNOWN},
     [0xf5] = {0, RULE_NONE, EFFECT_COMPLEMENT_CARRY},
-    [0xf6 ... 0xf6] = {M, RULE_UNARY, BY_REG_UNARY_B},
+    [0xf6] = {M, RULE_UNARY, BY_REG_UNARY_B},
     [0xf7] = {M, RULE_UNARY, BY_REG_UNARY_V},
     [0xf8 ... 0xf9] = {0, RULE_NONE, EFFECT_SET_CARRY},
     [0xfa ... 0xfb] = {0, RULE_NONE, EFFECT_UNKNOWN},
     [0xfc ... 0xfd] = {0, RULE_NONE, EFFECT_NONE},
-    [0xfe] = {M, RULE_INCREMENT_GROUP, BY_REG_INCREMENT},
+    [0xfe] = {M, RULE_NONE, BY_REG_INCREMENT},
     [0xff] = {M, RULE_BRANCH_GROUP, BY_REG_BRANCH},
 };
 

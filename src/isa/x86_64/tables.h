@@ -1,7 +1,7 @@
 /**
  * @fileoverview The opcode tables of the quick decoder: shape, rule and effect of every opcode.
  *
- * Owned by tables.c (the data) and used by decode.c (shapes and rules) and effects.c (effects) only. A shape says how
+ * Owned by tables.c (the data) and used by decode.c (shapes and rules) and effects.h (effects) only. A shape says how
  * many bytes follow an opcode, a rule names what needs a closer look than a table gives, and an effect says which
  * general registers and flags an instruction reads and writes.
  */
@@ -54,11 +54,9 @@ enum {
     RULE_ZERO_IDIOM,       /**< xor r,r and sub r,r */
     RULE_SHIFT_IMMEDIATE,  /**< C0, C1 */
     RULE_DOUBLE_SHIFT,     /**< shld and shrd by an immediate */
-    RULE_POP_MEMORY,       /**< 8F */
     RULE_MOVE_IMMEDIATE,   /**< C6, C7: xabort and xbegin hide here */
     RULE_UNARY,            /**< F6, F7: an immediate for test only */
     RULE_BRANCH_GROUP,     /**< FF */
-    RULE_INCREMENT_GROUP,  /**< FE */
     RULE_NOP,              /**< 90: nop, pause, xchg r8 */
     RULE_X87,
     RULE_SYSTEM,           /**< 0F 01 */
