@@ -546,7 +546,7 @@ typedef struct specimen {
     uint8_t code[15];
 } specimen;
 
-/** Instructions on rax, rcx, rdx, rbx, r8 and vector registers: rax is 1234567h, rcx 3, rdx 0, rbx and r8 some value. */
+/** Instructions on rax (1234567h), rcx (3), rdx (0), rbx and r8 (some value), and vector registers. */
 static const specimen executed[] = {
     {"add %rcx, %rax", 3, {0x48, 0x01, 0xc8}},
     {"sbb %rcx, %rax", 3, {0x48, 0x19, 0xc8}},

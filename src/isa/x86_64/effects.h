@@ -1,8 +1,9 @@
 /**
  * @fileoverview Which general registers and flags an instruction reads and writes, from its row in the effect table.
  *
- * The last step of sn_decode(), of which this is a part: used by decode.c alone, and here for its length only. What the table does not know is conservative: everything is read, nothing is surely
- * written. Registers that form an address are always read.
+ * The last step of sn_decode(), of which this is a part: included by decode.c alone, so that it can be inlined. What the
+ * table does not know is conservative: everything is read, nothing is surely written. Registers that form an address
+ * are always read.
  */
 #ifndef SONDE_ISA_X86_64_EFFECTS_H
 #define SONDE_ISA_X86_64_EFFECTS_H
