@@ -124,8 +124,9 @@ class Corpus:
 class Shrinker:
     """Drops blocks, then instructions, as long as native and Sonde's run still differ."""
 
-    def __init__(self, configuration, folder):
+    def __init__(self, configuration, arguments, folder):
         self.configuration = configuration
+        self.arguments = arguments
         self.path = pathlib.Path(folder) / "shrinking.txt"
 
     def differs(self, corpus, needed=None):
@@ -133,7 +134,7 @@ class Shrinker:
         native = run_native(self.path, timeout=5)
         if native.status != 0:
             return False  # for example: the end of a loop was dropped
-        sonde = run_sonde(self.path, self.configuration, timeout=20)
+        sonde = run_sonde(self.path, self.configuration, *self.arguments, timeout=20)
         found = first_difference(native, sonde)
         return found is not None and (needed is None or found == needed)
 
@@ -233,16 +234,19 @@ def show_fields(path, number, configuration):
     return shown + ([sonde.error.strip()] if sonde.error.strip() else [])
 
 
-def explain(corpus_path, native, sonde, configuration, keep):
-    """Text about the first difference; the smallest corpus that still shows it stays in the folder `keep`."""
+def explain(corpus_path, native, sonde, configuration, keep, arguments=()):
+    """Text about the first difference; the smallest corpus that still shows it stays in the folder `keep`.
+
+    `arguments` are further ones of the runner, for Sonde's run only.
+    """
     number = first_difference(native, sonde)
     told = [f"block {number} of {corpus_path} differs under {' '.join(configuration)}; in all "
-            f"{count_differences(native, sonde)} of {len(native.by_block())} blocks",
+            f"{count_differences(native, sonde)} of {len(native.by_block())} blocks; ended: {sonde.status}",
             f"natively:    {native.by_block().get(number)}", f"under Sonde: {sonde.by_block().get(number)}"]
     keep = pathlib.Path(keep)
     keep.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        small = Shrinker(configuration, folder).shrink(Corpus.read(corpus_path), number)
+        small = Shrinker(configuration, arguments, folder).shrink(Corpus.read(corpus_path), number)
     if small is None:
         told += ["it does not come again in the block's batch alone", f"ended: {sonde.status}", sonde.error.strip()]
         return "\n".join(told)
@@ -251,7 +255,8 @@ def explain(corpus_path, native, sonde, configuration, keep):
     small.write(path)
     for line in small.lines[1:]:
         told += show_block(line)
-    differing = first_difference(run_native(path), run_sonde(path, configuration, timeout=20))
-    told += show_fields(path, differing or number, configuration)
-    told += [f"again: {SONDE} {' '.join(configuration)} {program('differential-run')} {path} --full={differing or number}"]
+    differing = first_difference(run_native(path), run_sonde(path, configuration, *arguments, timeout=20)) or number
+    told += show_fields(path, differing, configuration)
+    told += [f"again: {SONDE} {' '.join(configuration)} {program('differential-run')} {path} "
+             f"{' '.join([*arguments, f'--full={differing}'])}"]
     return "\n".join(told)

@@ -71,3 +71,19 @@ def test_same_under_sonde(corpora, name, configuration):
     sonde = driver.run_sonde(path, configuration)
     if driver.first_difference(native, sonde) is not None:
         pytest.fail(driver.explain(path, native, sonde, configuration, driver.BUILD / "differential-failures"))
+
+
+@pytest.mark.parametrize("configuration", [None, *CONFIGURATIONS[::2]], ids=lambda given: " ".join(given or ["native"]))
+def test_same_with_signals(corpora, configuration):
+    """Timer signals arrive anywhere in the blocks and change nothing; their handler sees the program's addresses."""
+    path, native, _ = corpora["mixed"]
+    often = "--interrupt=150"
+    if configuration is None:
+        outcome = driver.run_native(path, often)
+    else:
+        outcome = driver.run_sonde(path, configuration, often)
+    if driver.first_difference(native, outcome) is not None:
+        pytest.fail(driver.explain(path, native, outcome, configuration, driver.BUILD / "differential-failures", [often])
+                    if configuration else outcome.error)
+    told = re.search(r"(\d+) signals, (\d+) inside blocks", outcome.error)
+    assert told and int(told[2]) > 20, outcome.error

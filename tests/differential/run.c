@@ -1,11 +1,12 @@
 /**
  * @fileoverview The runner of the differential test: runs a file of blocks and prints what each one left.
  *
- *     differential-run CORPUS [--full=NUMBER]
+ *     differential-run CORPUS [--full=NUMBER] [--interrupt=MICROSECONDS]
  *
  * The test starts it natively and under Sonde and compares the output. It is static and small, so that a run under Sonde
- * spends its time in the blocks. With --full only the named block is printed, field by field. Exit status: 0, or 2 for
- * arguments or a corpus that can't be used.
+ * spends its time in the blocks. With --full only the named block is printed, field by field; with --interrupt timer
+ * signals arrive in the blocks. Exit status: 0, 1 when a signal was shown an address outside the program, 2 for arguments
+ * or a corpus that can't be used.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,9 +15,16 @@
 
 #include "corpus.h"
 #include "executor.h"
+#include "interrupt.h"
 #include "layout.h"
 
-enum { BATCH_BLOCKS = 256 };
+enum { BATCH_BLOCKS = 256, INTERRUPTED_RUNS = 10 };
+
+typedef struct choices {
+    bool full;
+    uint64_t number;    /**< with full: of the one block to run */
+    uint64_t interrupt; /**< microseconds between signals, or 0 */
+} choices;
 
 typedef struct batch {
     uint64_t address, size;
@@ -34,14 +42,29 @@ static bool inside(const batch *run, const sn_test_block *block) {
     return offset < run->size && block->length <= run->size - offset;
 }
 
-static void run_blocks(const batch *run, const uint64_t *full) {
-    for (unsigned i = 0; i < run->count; i++) {
-        if (full && run->blocks[i].number != *full)
-            continue;
-        sn_executor_prepare(&run->blocks[i].start);
+/** With signals a block runs often, so that some arrive in it; each time it must end the same. */
+static void run_again(const sn_test_block *block) {
+    uint64_t hash = sn_executor_hash();
+    for (unsigned i = 0; i < INTERRUPTED_RUNS; i++) {
         sn_executor_run();
-        sn_executor_print(run->blocks[i].number, stdout);
-        if (full)
+        if (sn_executor_hash() == hash)
+            continue;
+        printf("%llu run again is not the same\n", (unsigned long long)block->number);
+        return;
+    }
+}
+
+static void run_blocks(const batch *run, const choices *given) {
+    for (unsigned i = 0; i < run->count; i++) {
+        const sn_test_block *block = &run->blocks[i];
+        if (given->full && block->number != given->number)
+            continue;
+        sn_executor_prepare(&block->start);
+        sn_executor_run();
+        if (given->interrupt)
+            run_again(block);
+        sn_executor_print(block->number, stdout);
+        if (given->full)
             sn_executor_print_full(stdout);
         /* Block by block: after a crash the last line says which block ran. */
         fflush(stdout);
@@ -49,7 +72,7 @@ static void run_blocks(const batch *run, const uint64_t *full) {
 }
 
 /** Map the batch's code as a program would: write, then make executable. */
-static bool run_batch(const batch *run, const uint64_t *full) {
+static bool run_batch(const batch *run, const choices *given) {
     void *wanted = (void *)(uintptr_t)run->address;
     if (!run->count)
         return true;
@@ -61,11 +84,11 @@ static bool run_batch(const batch *run, const uint64_t *full) {
         memcpy((void *)(uintptr_t)run->blocks[i].start.entry, run->blocks[i].code, run->blocks[i].length);
     if (mprotect(code, run->size, PROT_READ | PROT_EXEC) != 0)
         return false;
-    run_blocks(run, full);
+    run_blocks(run, given);
     return munmap(code, run->size) == 0;
 }
 
-static int run_corpus(FILE *in, const char *name, const uint64_t *full) {
+static int run_corpus(FILE *in, const char *name, const choices *given) {
     batch run = {.blocks = calloc(BATCH_BLOCKS, sizeof(sn_test_block))};
     if (!run.blocks)
         return fail(name, "out of memory");
@@ -80,7 +103,7 @@ static int run_corpus(FILE *in, const char *name, const uint64_t *full) {
             run.count++;
             continue;
         }
-        if (!run_batch(&run, full))
+        if (!run_batch(&run, given))
             return fail(name, strerror(errno));
         if (line == SN_CORPUS_END)
             break;
@@ -90,18 +113,41 @@ static int run_corpus(FILE *in, const char *name, const uint64_t *full) {
     return 0;
 }
 
+static bool read_choice(const char *text, choices *given) {
+    if (strncmp(text, "--full=", 7) == 0) {
+        given->full = true;
+        given->number = strtoull(text + 7, NULL, 10);
+        return true;
+    }
+    if (strncmp(text, "--interrupt=", 12) != 0)
+        return false;
+    given->interrupt = strtoull(text + 12, NULL, 10);
+    return given->interrupt > 0 && given->interrupt < 1000000;
+}
+
+static int report_signals(void) {
+    fprintf(stderr, "differential-run: %llu signals, %llu inside blocks\n", (unsigned long long)sn_interrupt_count(),
+            (unsigned long long)sn_interrupt_inside());
+    if (!sn_interrupt_foreign())
+        return 0;
+    printf("signal at %llx, outside the program\n", (unsigned long long)sn_interrupt_foreign());
+    return 1;
+}
+
 int main(int count, char **arguments) {
-    uint64_t number;
-    bool full = count == 3 && strncmp(arguments[2], "--full=", 7) == 0;
-    if (count != 2 && !full)
-        return fail("arguments", "want CORPUS [--full=NUMBER]");
-    number = full ? strtoull(arguments[2] + 7, NULL, 10) : 0;
+    choices given = {0};
+    for (int i = 2; i < count; i++) {
+        if (!read_choice(arguments[i], &given))
+            return fail(arguments[i], "unknown or unusable argument");
+    }
+    if (count < 2)
+        return fail("arguments", "want CORPUS [--full=NUMBER] [--interrupt=MICROSECONDS]");
     FILE *in = fopen(arguments[1], "r");
     if (!in)
         return fail(arguments[1], strerror(errno));
-    if (!sn_executor_open())
-        return fail("start", "can't prepare the memory of the test");
-    int status = run_corpus(in, arguments[1], full ? &number : NULL);
+    if (!sn_executor_open() || (given.interrupt && !sn_interrupt_start(given.interrupt)))
+        return fail("start", "can't prepare the memory or the signals of the test");
+    int status = run_corpus(in, arguments[1], &given);
     fclose(in);
-    return status;
+    return status == 0 && given.interrupt ? report_signals() : status;
 }
