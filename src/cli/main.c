@@ -19,12 +19,6 @@
 #include "guest/loader.h"
 #include "guest/run.h"
 
-__attribute__((weak)) _Noreturn void sn_run(const sn_tool *tool, const char *program, const char *const *arguments,
-                                            const char *const *environment) {
-    (void)tool, (void)arguments, (void)environment;
-    sn_fail(SN_STATUS_ENGINE, "this build has no engine: '%s' was not run", program);
-}
-
 /** The launcher says where it lies in argument zero; an engine that was started by hand is its own command. */
 static const char *find_own_path(const char *argument_zero) {
     static char path[PATH_MAX];
