@@ -110,6 +110,18 @@ static uint64_t search_down(const sn_regions *regions, const range *in, const sn
     return 0;
 }
 
+/** Highest place in `in`, without looking again at what an earlier search found to be full: with many mappings, which the
+    kernel keeps in a tree for this, a walk from the top at each call would cost more than the mapping. */
+static uint64_t search_from_top(sn_regions *regions, const range *in, const sn_place_request *request) {
+    bool known = regions->full_length && request->length >= regions->full_length && regions->full_from < in->end;
+    uint64_t place = search_down(regions, in, request, known ? regions->full_from : in->end);
+    if (place && request->alignment == SN_PAGE_SIZE) {
+        regions->full_from = place + request->length;
+        regions->full_length = request->length;
+    }
+    return place;
+}
+
 /** Bytes of the code range that no region uses. */
 static uint64_t free_code_room(const sn_regions *regions) {
     uint64_t room = SN_CODE_END - SN_CODE_START;
@@ -135,7 +147,7 @@ static bool worth_trying(const sn_regions *regions, const sn_place_request *requ
     return true;
 }
 
-uint64_t sn_placement_next(const sn_regions *regions, sn_place_request *request) {
+uint64_t sn_placement_next(sn_regions *regions, sn_place_request *request) {
     for (; request->range < RANGES_EACH; request->range++, request->resume = 0) {
         const range *in = ranges_for[request->placement][request->range];
         if (!in || !worth_trying(regions, request, in)) {
@@ -143,7 +155,8 @@ uint64_t sn_placement_next(const sn_regions *regions, sn_place_request *request)
         }
         uint64_t place;
         if (in->top_down) {
-            place = search_down(regions, in, request, request->resume ? request->resume : in->end);
+            place = request->resume ? search_down(regions, in, request, request->resume)
+                                    : search_from_top(regions, in, request);
             request->resume = place > in->start + REFUSED_STEP ? place + request->length - REFUSED_STEP : in->start;
         } else {
             place = search_up(regions, in, request, request->resume ? request->resume : in->start);

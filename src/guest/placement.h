@@ -27,7 +27,7 @@ typedef struct sn_place_request {
 
 /** The best place for the request, or 0 if there is none. When the host does not accept it, call again with the same
     request: the next place is given. */
-uint64_t sn_placement_next(const sn_regions *regions, sn_place_request *request);
+uint64_t sn_placement_next(sn_regions *regions, sn_place_request *request);
 
 /** Whether [start, end) lies in what a window leaves to the client. */
 bool sn_placement_in_window(uint64_t start, uint64_t end);

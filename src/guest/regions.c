@@ -9,21 +9,60 @@
 #include "guest/host_memory.h"
 #include "jit/layout.h"
 
+enum { FIRST_CAPACITY = 512 };
+
+static size_t whole_pages(size_t items) {
+    return (items * sizeof(sn_region) + SN_PAGE_SIZE - 1) & ~(size_t)(SN_PAGE_SIZE - 1);
+}
+
 bool sn_regions_reserve(sn_regions *regions, size_t more) {
-    if (regions->count + more <= regions->capacity) {
+    size_t before = (size_t)(regions->items - regions->memory);
+    if (before >= more && regions->capacity - regions->count - before >= more) {
         return true;
     }
-    size_t bytes = regions->capacity ? regions->capacity * sizeof(sn_region) * 2 : 16 * SN_PAGE_SIZE;
-    /* Whole pages, so that the same figure can be computed back from the capacity. */
-    size_t old_bytes = (regions->capacity * sizeof(sn_region) + SN_PAGE_SIZE - 1) & ~(SN_PAGE_SIZE - 1);
-    bytes = (bytes + SN_PAGE_SIZE - 1) & ~(SN_PAGE_SIZE - 1);
-    sn_region *items = sn_host_reallocate(regions->items, old_bytes, bytes);
-    if (!items) {
+    size_t capacity = regions->capacity ? regions->capacity : FIRST_CAPACITY;
+    while (capacity < 2 * regions->count + 2 * more) {
+        capacity *= 2;
+    }
+    /* A new block, or only the middle of the old one when it is large enough: room at both ends again. */
+    sn_region *memory = capacity > regions->capacity ? sn_host_allocate(whole_pages(capacity)) : regions->memory;
+    if (!memory) {
         return false;
     }
+    sn_region *items = memory + (capacity - regions->count) / 2;
+    if (regions->count) {
+        memmove(items, regions->items, regions->count * sizeof *items);
+    }
+    if (memory != regions->memory) {
+        sn_host_free(regions->memory, whole_pages(regions->capacity));
+    }
+    regions->memory = memory;
     regions->items = items;
-    regions->capacity = bytes / sizeof(sn_region);
-    return regions->count + more <= regions->capacity;
+    regions->capacity = capacity;
+    return true;
+}
+
+/** Make room for a region at `index`, moving the shorter side: new mappings go to the low end of the data window, and so
+    before nearly all others. */
+static void open_gap(sn_regions *regions, size_t index) {
+    if (index < regions->count / 2) {
+        memmove(regions->items - 1, regions->items, index * sizeof(sn_region));
+        regions->items--;
+    } else {
+        memmove(&regions->items[index + 1], &regions->items[index], (regions->count - index) * sizeof(sn_region));
+    }
+    regions->count++;
+}
+
+/** Take out the regions [first, last). */
+static void close_gap(sn_regions *regions, size_t first, size_t last) {
+    if (first < regions->count - last) {
+        memmove(regions->items + (last - first), regions->items, first * sizeof(sn_region));
+        regions->items += last - first;
+    } else {
+        memmove(&regions->items[first], &regions->items[last], (regions->count - last) * sizeof(sn_region));
+    }
+    regions->count -= last - first;
 }
 
 size_t sn_regions_lower(const sn_regions *regions, uint64_t address) {
@@ -50,16 +89,6 @@ sn_region *sn_regions_find(const sn_regions *regions, uint64_t address) {
 bool sn_regions_free(const sn_regions *regions, uint64_t start, uint64_t end) {
     size_t index = sn_regions_lower(regions, start);
     return index == regions->count || regions->items[index].start >= end;
-}
-
-bool sn_regions_cover(const sn_regions *regions, uint64_t start, uint64_t end) {
-    for (size_t index = sn_regions_lower(regions, start); start < end; index++) {
-        if (index == regions->count || regions->items[index].start > start) {
-            return false;
-        }
-        start = regions->items[index].end;
-    }
-    return true;
 }
 
 bool sn_regions_executable(const sn_regions *regions, uint64_t *start, uint64_t *end) {
@@ -92,8 +121,9 @@ static void split(sn_regions *regions, uint64_t address) {
         return;
     }
     size_t index = (size_t)(region - regions->items);
-    memmove(region + 1, region, (regions->count - index) * sizeof *region);
-    regions->count++;
+    open_gap(regions, index);
+    region = &regions->items[index];
+    region[0] = region[1];
     region[1].offset += region[1].device || region[1].path ? address - region[1].start : 0;
     region[1].start = address;
     region[0].end = address;
@@ -119,9 +149,7 @@ static bool merge(sn_regions *regions, size_t index) {
         return false;
     }
     regions->items[index].end = regions->items[index + 1].end;
-    memmove(&regions->items[index + 1], &regions->items[index + 2],
-            (regions->count - index - 2) * sizeof(sn_region));
-    regions->count--;
+    close_gap(regions, index + 1, index + 2);
     return true;
 }
 
@@ -139,17 +167,17 @@ void sn_regions_remove(sn_regions *regions, uint64_t start, uint64_t end) {
     size_t last = sn_regions_lower(regions, end);
     /* `last` is the first region above `end`; it starts at or above `end` because of the split. */
     if (last > first) {
-        memmove(&regions->items[first], &regions->items[last], (regions->count - last) * sizeof(sn_region));
-        regions->count -= last - first;
+        close_gap(regions, first, last);
+        uint64_t above = first < regions->count ? regions->items[first].start : UINT64_MAX;
+        regions->full_from = above > regions->full_from ? above : regions->full_from;
     }
 }
 
 void sn_regions_insert(sn_regions *regions, const sn_region *region) {
     sn_regions_remove(regions, region->start, region->end);
     size_t index = sn_regions_lower(regions, region->start);
-    memmove(&regions->items[index + 1], &regions->items[index], (regions->count - index) * sizeof(sn_region));
+    open_gap(regions, index);
     regions->items[index] = *region;
-    regions->count++;
     merge_around(regions, index);
 }
 

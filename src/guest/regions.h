@@ -10,8 +10,13 @@
 #include "guest/space.h"
 
 typedef struct sn_regions {
-    sn_region *items; /**< by address */
-    size_t count, capacity;
+    sn_region *items; /**< by address; somewhere inside `memory`, with room at both ends */
+    size_t count;
+    sn_region *memory;
+    size_t capacity;  /**< of `memory` */
+    /* For placement.c: above full_from, up to where ordinary memory is placed, is no hole of full_length bytes. Kept true
+       here when something is removed. full_length 0: nothing is known. */
+    uint64_t full_from, full_length;
 } sn_regions;
 
 /** What one change can need at most: a split at each end and the new region. */
@@ -28,9 +33,6 @@ sn_region *sn_regions_find(const sn_regions *regions, uint64_t address);
 
 /** Whether no region touches [start, end). */
 bool sn_regions_free(const sn_regions *regions, uint64_t start, uint64_t end);
-
-/** Whether regions cover [start, end) without a hole. */
-bool sn_regions_cover(const sn_regions *regions, uint64_t start, uint64_t end);
 
 /** The smallest range that holds all executable parts of [*start, *end); false and unchanged if there is none. */
 bool sn_regions_executable(const sn_regions *regions, uint64_t *start, uint64_t *end);
