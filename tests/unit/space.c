@@ -186,6 +186,11 @@ static void code_goes_up_the_code_range(void **state) {
     assert_int_equal(host_protection_at(second), PROT_READ | PROT_WRITE);
     assert_int_equal(protection_at(second), PROT_READ | PROT_WRITE | PROT_EXEC);
     unmap(first, 2 * PAGE);
+    assert_int_equal(map_private(2 * PAGE, PROT_READ | PROT_EXEC), first); /* just fits, page between included */
+    unmap(first, 2 * PAGE);
+    uint64_t larger = map_private(3 * PAGE, PROT_READ | PROT_EXEC); /* would touch its neighbour */
+    assert_int_equal(larger, second + 2 * PAGE);
+    unmap(larger, 3 * PAGE);
     unmap(second, PAGE);
     uint64_t only = map_private(PAGE, PROT_EXEC);
     assert_int_equal(host_protection_at(only), PROT_READ);
@@ -299,8 +304,10 @@ static void fixed_places(void **state) {
 /** Nothing that the client asks for reaches memory that is not its own. */
 static void the_engine_is_out_of_reach(void **state) {
     (void)state;
-    char *own = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *own = mmap(NULL, 6 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(own, MAP_FAILED);
+    assert_int_equal(munmap(own, 3 * PAGE), 0); /* three free pages before it */
+    own += 3 * PAGE;
     own[PAGE] = 42;
     uint64_t address = (uint64_t)own;
     const int fixed = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
@@ -318,17 +325,15 @@ static void the_engine_is_out_of_reach(void **state) {
     assert_int_equal(own[PAGE], 42);
     own[0] = 1;
     unmap(movable, 2 * PAGE);
-    /* A range that begins as the client's and ends in the engine's. */
+    /* Ranges that begin as the client's, or where nothing is, and end in the engine's. */
     uint64_t before = address - PAGE;
-    if (mmap((void *)before, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) ==
-        (void *)before) {
-        munmap((void *)before, PAGE);
-        assert_int_equal(map(before, PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED), before);
-        assert_int_equal(sn_space_munmap(before, 2 * PAGE), -ENOMEM);
-        assert_int_equal(protection_at(before), PROT_READ);
-        assert_int_equal(own[0], 1);
-        unmap(before, PAGE);
-    }
+    assert_int_equal(map(before, PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED), before);
+    assert_int_equal(sn_space_munmap(before, 2 * PAGE), -ENOMEM);
+    assert_int_equal(sn_space_mmap(before - PAGE, 3 * PAGE, PROT_NONE, fixed, -1, 0), -ENOMEM);
+    assert_int_equal(host_protection_at(before - PAGE), -1); /* what was held for the attempt is given back */
+    assert_int_equal(protection_at(before), PROT_READ);
+    assert_int_equal(own[0], 1);
+    unmap(before, PAGE);
     munmap(own, 3 * PAGE);
 }
 
@@ -494,6 +499,17 @@ static void moving(void **state) {
     assert_int_equal(*(int *)view, 9);
     unmap(shared, 2 * PAGE);
     unmap((uint64_t)view, PAGE);
+    int file = make_file(4, false);
+    long whole = sn_space_mmap(0, 4 * PAGE, PROT_READ, MAP_PRIVATE, file, 0);
+    long part = sn_space_mremap((uint64_t)whole + 2 * PAGE, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, target);
+    sn_region region;
+    assert_int_equal(part, (long)target);
+    assert_true(sn_space_find(target, &region));
+    assert_int_equal(region.offset, 2 * PAGE);
+    assert_int_equal(*(unsigned *)(target + 64), 2);
+    close(file);
+    unmap((uint64_t)whole, 4 * PAGE);
+    unmap(target, PAGE);
     check_against_host();
 }
 
