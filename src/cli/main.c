@@ -18,6 +18,7 @@
 #include "cli/tool_loader.h"
 #include "guest/loader.h"
 #include "guest/run.h"
+#include "service/locate.h"
 
 /** The launcher says where it lies in argument zero; an engine that was started by hand is its own command. */
 static const char *find_own_path(const char *argument_zero) {
@@ -89,5 +90,6 @@ int main(int count, char **words, char **environment) {
     sn_output_open();
     if (tool->start)
         tool->start();
+    sn_locate_init();
     sn_run(tool, program, client_arguments(&line), (const char *const *)environment);
 }

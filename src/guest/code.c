@@ -22,7 +22,17 @@ static unsigned slot_of(uint64_t address) {
     return (unsigned)((address / SN_PAGE_SIZE * UINT64_C(0x9e3779b97f4a7c15)) >> 52) % PAGE_SLOTS;
 }
 
-bool sn_code_is_hot(uint64_t client) { return writes[slot_of(client)] >= WRITES_UNTIL_HOT; }
+bool sn_client_code_is_hot(uint64_t address) { return writes[slot_of(address)] >= WRITES_UNTIL_HOT; }
+
+static sn_module_listener *module_listener;
+
+void sn_set_module_listener(sn_module_listener *listener) { module_listener = listener; }
+
+void sn_client_code_used(uint64_t address) {
+    sn_region region;
+    if (module_listener && sn_space_find(address, &region) && region.path)
+        module_listener(region.path, region.start, region.end, region.offset);
+}
 
 static unsigned discard(uint64_t start, uint64_t end) {
     sn_lock_acquire(&sn_jit_lock);

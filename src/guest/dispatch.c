@@ -37,13 +37,22 @@ static void raise_fetch_fault(sn_thread *thread, uint64_t fault) {
     sn_signal_raise(thread, &info);
 }
 
-/** Empty a full cache. Only possible while no other thread can be in it. */
-static void make_room(void) {
-    if (!sn_cache_full()) return;
-    if (sn_threads_alive() > 1)
-        sn_fail(SN_STATUS_ENGINE, "the code cache is full and several threads use it");
-    sn_blocks_clear();
-    sn_cache_clear();
+/** How often the cache was emptied. */
+static _Atomic uint32_t generation;
+
+/** Empty a full cache, after every other thread has left it. Returns whether that was done: exits are then no more. */
+static bool make_room(sn_thread *thread) {
+    if (!sn_cache_full()) return false;
+    sn_world_stop(thread);
+    /* Another thread may have emptied it while this one waited for the gate. */
+    bool full = sn_cache_full();
+    if (full) {
+        sn_blocks_clear();
+        sn_cache_clear();
+        generation++;
+    }
+    sn_gate_open();
+    return true;
 }
 
 /** The block at the thread's pc. 0 after a fault was raised. */
@@ -61,7 +70,6 @@ static void enter_block(sn_thread *thread, uint32_t block) {
 /** Through an exit of a block. */
 static void leave_by_exit(sn_thread *thread, uint32_t number) {
     sn_exit_record *exit = sn_exit_record_at(number);
-    thread->pc = exit->target;
     if (!exit->site && exit->stub == SN_MARK_REFUSED) {
         sn_message("client address %#lx: an instruction that Sonde does not run (int 0x80, a far branch, or a load of a "
                    "segment register); the program gets SIGSEGV", (unsigned long)thread->pc);
@@ -70,18 +78,12 @@ static void leave_by_exit(sn_thread *thread, uint32_t number) {
         return;
     }
     if (!exit->site) sn_block_discard(exit->block);
-    uint32_t before = sn_block_count();
-    make_room();
     uint32_t block = block_at(thread);
-    /* After the cache was emptied the exit is no more. */
-    if (block && sn_block_count() >= before && exit->site && !sn_settings_current.no_links &&
-        sn_exit_record_at(number) == exit && exit->target == thread->pc)
-        sn_exit_link(number, block);
+    if (block && exit->site && !sn_settings_current.no_links) sn_exit_link(number, block);
     enter_block(thread, block);
 }
 
 static void leave_by_branch(sn_thread *thread, bool general) {
-    make_room();
     uint32_t block = block_at(thread);
     if (block && !sn_settings_current.no_links) {
         uint64_t start = sn_block_record_at(block)->start;
@@ -91,13 +93,13 @@ static void leave_by_branch(sn_thread *thread, bool general) {
     enter_block(thread, block);
 }
 
-static void go_on(sn_thread *thread) {
-    make_room();
-    enter_block(thread, block_at(thread));
-}
+static void go_on(sn_thread *thread) { enter_block(thread, block_at(thread)); }
+
+static bool is_block_exit(uint32_t exit) { return exit >= SN_EXIT_FIRST_BLOCK_EXIT; }
 
 /** Resume at thread->pc by translating or finding its block, under the lock. */
 static void with_lock(sn_thread *thread, uint32_t exit) {
+    if (make_room(thread)) exit = SN_EXIT_RESUME;
     sn_lock_acquire(&sn_jit_lock);
     switch (exit) {
     case SN_EXIT_INDIRECT: leave_by_branch(thread, false); break;
@@ -115,6 +117,7 @@ static void call_tool(sn_thread *thread, uint32_t number) {
     call.function(thread, call.data);
     thread->resume = call.resume;
     thread->inside_call = true;
+    thread->call_generation = generation;
 }
 
 /**
@@ -135,12 +138,31 @@ static void finish(sn_thread *thread) {
     }
 }
 
+static void tell_interrupted(sn_thread *thread) {
+    if (!thread->interrupted) return;
+    thread->interrupted = false;
+    const sn_tool *tool = sn_current_tool();
+    if (tool->interrupted) tool->interrupted(thread, thread->interrupted_data, thread->interrupted_completed);
+}
+
+/** Where the client is, taken from the record that the exit names while that cannot go away. */
+static void note_client_address(sn_thread *thread, uint32_t exit) {
+    if (sn_exit_is_call(exit)) thread->pc = sn_call_record_at(sn_call_of_exit(exit))->client;
+    else if (is_block_exit(exit)) thread->pc = sn_exit_record_at(exit)->target;
+}
+
 void sn_dispatch(sn_thread *thread) {
     uint32_t exit = thread->exit;
     thread->load_area = thread->save_area;
     thread->load_mask = thread->save_mask;
     thread->inside_call = false;
+    uint32_t before = generation;
+    note_client_address(thread, exit);
+    sn_client_leave(thread);
     sn_engine_enter(thread);
+    /* The cache was emptied while this thread waited: the numbers of its exits and calls mean nothing any more. */
+    if (generation != before && exit >= SN_EXIT_FIRST_BLOCK_EXIT) exit = SN_EXIT_RESUME;
+    tell_interrupted(thread);
     if (exit == SN_EXIT_FATAL) {
         sn_process_end(thread);
         sn_die_by_signal(thread, thread->fatal_signal);
@@ -157,14 +179,19 @@ void sn_dispatch(sn_thread *thread) {
             with_lock(thread, exit);
     }
     finish(thread);
+    sn_client_enter(thread);
     sn_engine_leave(thread);
 }
 
 void sn_reenter(sn_thread *thread) {
+    sn_client_leave(thread);
     sn_engine_enter(thread);
-    /* After a pending signal that turned out to be none the block must be found again. */
+    /* The place behind a tool's call is gone with the cache that it was in: the instruction begins again. */
+    if (thread->inside_call && thread->call_generation != generation) thread->inside_call = false;
+    /* The block must be found again: it may have been discarded, or the pending signal may have been none. */
     if (!thread->pending.present && !thread->inside_call) with_lock(thread, SN_EXIT_RESUME);
     finish(thread);
+    sn_client_enter(thread);
     sn_engine_leave(thread);
 }
 
@@ -197,6 +224,8 @@ void sn_block_interrupted(sn_thread *thread, uint32_t number, uint32_t offset, u
     int32_t wanted = (int32_t)(client - block->client);
     while (completed < record->instruction_count && sn_analysis_clients(record)[completed] != wanted) completed++;
     correct_iterations(thread, record, completed, repeat_count);
-    if (completed < record->instruction_count && sn_current_tool()->interrupted)
-        sn_current_tool()->interrupted(thread, record->data, completed);
+    if (completed >= record->instruction_count) return;
+    thread->interrupted = true;
+    thread->interrupted_completed = completed;
+    thread->interrupted_data = record->data;
 }

@@ -16,7 +16,7 @@ void sn_dispatch(sn_thread *thread);
 void sn_reenter(sn_thread *thread);
 
 /** A block is left in its middle (at an instruction boundary of the client, `client`, cache offset `offset`): put the
-    tool's counts right. `repeat_count`: what a repeated string instruction has left to do. Called by the signal
+    tool's counts right, and have the dispatcher tell the tool. `repeat_count`: what a repeated string instruction has left to do. Called by the signal
     handler. */
 void sn_block_interrupted(sn_thread *thread, uint32_t block, uint32_t offset, uint64_t client, uint64_t repeat_count);
 
@@ -24,8 +24,9 @@ void sn_block_interrupted(sn_thread *thread, uint32_t block, uint32_t offset, ui
     at `cache` was discarded by it. (code.c) */
 bool sn_code_written(uint64_t address, uint64_t cache, bool *inside);
 
-/** Whether code on the page of `client` changes so often that its blocks should check themselves. (code.c) */
-bool sn_code_is_hot(uint64_t client);
+/** Who keeps names of modules for later is told what file is mapped where code runs. One listener. (code.c) */
+typedef void sn_module_listener(const char *path, uint64_t start, uint64_t end, uint64_t offset);
+void sn_set_module_listener(sn_module_listener *listener);
 
 /** One line naming the engine, then the tool's report, then the end with status 125. */
 _Noreturn void sn_engine_failure(sn_thread *thread, uint64_t client, const char *what);

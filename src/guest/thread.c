@@ -241,6 +241,35 @@ void sn_gate_open(void) {
     sn_syscall(__NR_futex, &gate_closed, FUTEX_WAKE_PRIVATE, INT32_MAX);
 }
 
+void sn_client_leave(sn_thread *thread) {
+    __atomic_store_n(&thread->in_client, 0, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&gate_closed, __ATOMIC_SEQ_CST))
+        sn_syscall(__NR_futex, &thread->in_client, FUTEX_WAKE_PRIVATE, 1);
+}
+
+/** A fault signal, since those are never blocked, that no instruction raises: told by its code and value. */
+#define STOP_SIGNAL SIGILL
+#define STOP_CODE (-60)
+#define STOP_VALUE ((void *)&gate_closed)
+
+bool sn_is_stop_request(const siginfo_t *info) {
+    return info->si_signo == STOP_SIGNAL && info->si_code == STOP_CODE && info->si_value.sival_ptr == STOP_VALUE;
+}
+
+void sn_world_stop(sn_thread *thread) {
+    sn_gate_close(thread);
+    siginfo_t info = {.si_signo = STOP_SIGNAL, .si_code = STOP_CODE};
+    info.si_value.sival_ptr = STOP_VALUE;
+    sn_lock_acquire(&list_lock);
+    for (sn_thread *other = living; other; other = other->next)
+        if (other != thread && __atomic_load_n(&other->in_client, __ATOMIC_SEQ_CST))
+            sn_syscall(__NR_rt_tgsigqueueinfo, other->process, other->id, STOP_SIGNAL, &info);
+    for (sn_thread *other = living; other; other = other->next)
+        while (other != thread && __atomic_load_n(&other->in_client, __ATOMIC_SEQ_CST))
+            sn_syscall(__NR_futex, &other->in_client, FUTEX_WAIT_PRIVATE, 1, NULL);
+    sn_lock_release(&list_lock);
+}
+
 /* ------------------------------------------------------------------------- making */
 
 /** What clone and clone3 have in common. */

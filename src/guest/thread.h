@@ -60,6 +60,18 @@ static inline void sn_engine_resume(sn_thread *thread) { sn_engine_enter(thread)
 void sn_gate_close(sn_thread *thread);
 void sn_gate_open(void);
 
+/**
+ * Close the gate and get every other thread out of the code cache too, with its client state at an instruction boundary;
+ * none comes back before sn_gate_open. Those inside system calls are interrupted; the calls are made again.
+ */
+void sn_world_stop(sn_thread *thread);
+/** The signal handler asks whether a signal is sn_world_stop's. */
+bool sn_is_stop_request(const siginfo_t *info);
+
+/** The thread goes to, or comes from, client code. */
+static inline void sn_client_enter(sn_thread *thread) { __atomic_store_n(&thread->in_client, 1, __ATOMIC_SEQ_CST); }
+void sn_client_leave(sn_thread *thread);
+
 /** How many threads the process has. */
 unsigned sn_threads_alive(void);
 

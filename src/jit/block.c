@@ -174,14 +174,17 @@ bool sn_exit_is_call(uint32_t exit) { return exit >> 31; }
 uint32_t sn_exit_of_call(uint32_t call) { return call | UINT32_C(1) << 31; }
 uint32_t sn_call_of_exit(uint32_t exit) { return exit & ~(UINT32_C(1) << 31); }
 
-void sn_block_note_code(uint32_t number, uint64_t start, uint64_t end) {
+bool sn_block_note_code(uint32_t number, uint64_t start, uint64_t end) {
+    bool fresh = false;
     for (uint64_t page = start / SN_PAGE_SIZE; page <= (end - 1) / SN_PAGE_SIZE; page++) {
         uint32_t first = address_table_get(&by_page, page);
         if (first && ((page_note *)sn_table_at(&notes, first))->block == number) continue;
         uint32_t new = (uint32_t)sn_table_add(&notes, 1);
         *(page_note *)sn_table_at(&notes, new) = (page_note){.block = number, .next = first};
         address_table_set(&by_page, page, new);
+        fresh |= !first;
     }
+    return fresh;
 }
 
 void sn_block_publish(uint32_t number) {

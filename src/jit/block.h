@@ -130,7 +130,8 @@ uint32_t sn_call_of_exit(uint32_t exit);
 /** Enter the block into the tables by client address and by page. `pages`: first and last byte of each stretch of client
     code in it. */
 void sn_block_publish(uint32_t number);
-void sn_block_note_code(uint32_t number, uint64_t start, uint64_t end);
+/** Returns whether any of the pages held no code of a block before. */
+bool sn_block_note_code(uint32_t number, uint64_t start, uint64_t end);
 
 /** The valid block that begins at a client address; 0 if none (block numbers begin at 1). */
 uint32_t sn_block_find(uint64_t client);

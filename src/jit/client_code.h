@@ -1,7 +1,7 @@
 /**
  * @fileoverview What the translator needs to know of the client's address space, and what it must be told.
  *
- * The first two functions are implemented by guest/space.c, the last by guest/code.c: the layer above, which is why they
+ * Implemented by guest/space.c and guest/code.c: the layer above, which is why they
  * are declared here.
  */
 #ifndef SONDE_JIT_CLIENT_CODE_H
@@ -23,5 +23,12 @@ bool sn_space_watch_code(uint64_t start, uint64_t end);
 /** Blocks made from [start, end) are no longer valid. Called by the space
     whenever mapping or protection changes remove executable code or make it writable, after the change. */
 void sn_code_discard(uint64_t start, uint64_t end);
+
+/** Code at `address` is translated for the first time on its page: whoever names addresses later should remember what is
+    mapped there. */
+void sn_client_code_used(uint64_t address);
+
+/** Whether code on the page of `address` changes so often that its blocks should check themselves. */
+bool sn_client_code_is_hot(uint64_t address);
 
 #endif

@@ -54,12 +54,19 @@ struct sn_thread {
 
     /* From here on only C code looks. */
     bool inside_call;       /**< resume is behind a tool call in the middle of a block */
-    uint32_t in_engine;     /**< world gate: this thread may hold engine locks */
+    uint32_t call_generation; /**< of the cache, when the call was made */
+    uint32_t in_engine;     /**< gate: this thread may hold engine locks */
+    uint32_t in_client;     /**< it runs client code, or is on the way there: it may be in the code cache */
     struct sn_thread *next; /**< list of live threads (guest/thread.c) */
     int id;                 /**< kernel thread number */
     int process;            /**< process number: differs for a vfork child that borrows the address space */
     bool borrowed;          /**< such a child */
     void *tool_data;
+
+    /* A block that was left early: the dispatcher tells the tool. */
+    bool interrupted;
+    unsigned interrupted_completed;
+    void *interrupted_data;
 
     /* Signals (guest/signal.c). */
     struct sn_signal_table *signals;

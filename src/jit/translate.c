@@ -168,8 +168,9 @@ static bool watch_code(sn_block *block, uint32_t number) {
     bool same = true;
     for (unsigned i = 0; i < block->count;) {
         code_stretch stretch = stretch_at(block, i);
-        if (!sn_space_watch_code(stretch.start, stretch.end)) block->checks_itself = true;
-        sn_block_note_code(number, stretch.start, stretch.end);
+        if (sn_client_code_is_hot(stretch.start) || !sn_space_watch_code(stretch.start, stretch.end))
+            block->checks_itself = true;
+        if (sn_block_note_code(number, stretch.start, stretch.end)) sn_client_code_used(stretch.start);
         same &= unchanged(block, &stretch);
         i += stretch.count;
     }

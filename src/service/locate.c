@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/intern.h"
 #include "base/lock.h"
+#include "guest/dispatch.h"
 #include "guest/space.h"
 #include "image/symbols.h"
 #include "sonde/tool.h"
@@ -84,6 +85,10 @@ static void note(const char *path, uint64_t start, uint64_t end, uint64_t offset
     }
     *noted = (module){.older = newest, .start = start, .end = end, .offset = offset, .file = file};
     newest = noted;
+}
+
+void sn_locate_init(void) {
+    sn_set_module_listener(sn_locate_note_module);
 }
 
 void sn_locate_note_module(const char *path, uint64_t start, uint64_t end, uint64_t offset) {

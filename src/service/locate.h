@@ -10,6 +10,9 @@
 
 #include <stdint.h>
 
+/** Listen to the engine for modules; once, before the client starts. */
+void sn_locate_init(void);
+
 /** [start, end) of the client has become an executable mapping of `path` from `offset` on. To be called when such a
     mapping appears, by mmap or by mprotect; again for the same is harmless. The file is not read yet. */
 void sn_locate_note_module(const char *path, uint64_t start, uint64_t end, uint64_t offset);

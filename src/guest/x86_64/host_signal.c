@@ -2,7 +2,8 @@
  * @fileoverview The host's signal handler: tells where the thread was, and what that means for the client.
  *
  * Entered through sn_signal_entry (switch.S) on the thread's signal stack, with the engine's thread pointer, all signals
- * but the fault signals blocked.
+ * but the fault signals blocked. Takes no lock but those that fork holds itself, and waits for nothing: what the tool has
+ * to be told is left for the dispatcher, which always comes next.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "guest/signal.h"
 #include "guest/space.h"
 #include "guest/thread.h"
+#include "guest/x86_64/abi.h"
 #include "guest/x86_64/frame.h"
 #include "isa/isa.h"
 #include "isa/x86_64/emit.h"
@@ -210,6 +212,30 @@ static void leave_block(sn_thread *thread, ucontext_t *context, const interrupti
     thread->pc = at->client;
 }
 
+/** A system call that sn_world_stop interrupted is made again. */
+static void repeat_syscall(sn_thread *thread, ucontext_t *context, interruption *at) {
+    if (at->place->kind != SN_PLACE_AFTER_SYSCALL || (int64_t)*register_of(context, SN_RAX) != -EINTR) return;
+    *register_of(context, SN_RAX) = thread->last_syscall;
+    at->client -= SN_SYSCALL_INSTRUCTION_SIZE;
+}
+
+/** Leave the code cache at the next boundary: sn_world_stop asks for it. */
+static void stop(sn_thread *thread, ucontext_t *context) {
+    interruption at = locate(context);
+    if (at.where == IN_BLOCK && at.at_boundary && !thread->stepping) {
+        leave_block(thread, context, &at);
+        repeat_syscall(thread, context, &at);
+        thread->pc = at.client;
+        go_to_engine(thread, context, SN_EXIT_RESUME);
+    } else if (at.where == IN_BLOCK || at.where == IN_LOOKUP) {
+        if (!thread->stepping) thread->stepping = SN_STEP_LEAVE;
+        set_stepping(context, true);
+    } else {
+        thread->recheck = 1;
+        redirect_engine(context, &at);
+    }
+}
+
 static void asynchronous(sn_thread *thread, ucontext_t *context, const siginfo_t *info) {
     uint64_t bit = SN_SIGNAL_BIT(info->si_signo);
     if (bit & SN_FAULT_SIGNALS & thread->blocked_faults) {
@@ -218,10 +244,8 @@ static void asynchronous(sn_thread *thread, ucontext_t *context, const siginfo_t
     }
     interruption at = locate(context);
     if (at.where == IN_BLOCK && at.at_boundary && !thread->stepping) {
-        sn_engine_enter(thread);
         leave_block(thread, context, &at);
         deliver(thread, context, info, false);
-        sn_engine_leave(thread);
         return;
     }
     keep(thread, context, info);
@@ -244,7 +268,6 @@ static void stepped(sn_thread *thread, ucontext_t *context) {
         return;
     }
     if (!at.at_boundary) return;
-    sn_engine_enter(thread);
     bool delivering = thread->pending.present;
     leave_block(thread, context, &at);
     if (delivering) {
@@ -255,7 +278,6 @@ static void stepped(sn_thread *thread, ucontext_t *context) {
     } else {
         go_to_engine(thread, context, SN_EXIT_RESUME);
     }
-    sn_engine_leave(thread);
 }
 
 /** The thread ran into sn_runtime_deliver: thread->pc is where the client is. */
@@ -263,9 +285,7 @@ static void deliver_pending(sn_thread *thread, ucontext_t *context) {
     siginfo_t info = thread->pending.info;
     thread->pending.present = false;
     thread->recheck = 0;
-    sn_engine_enter(thread);
     deliver(thread, context, &info, info.si_code > 0 && SN_FAULT_SIGNALS & SN_SIGNAL_BIT(info.si_signo));
-    sn_engine_leave(thread);
 }
 
 /* ------------------------------------------------------------------ faults */
@@ -335,9 +355,7 @@ static bool engine_copy_failed(ucontext_t *context) {
 static bool written_code(sn_thread *thread, ucontext_t *context, const siginfo_t *info, const interruption *at) {
     if (info->si_signo != SIGSEGV || !(context->uc_mcontext.gregs[REG_ERR] & FAULT_BY_WRITE)) return false;
     bool inside = false, by_client = at->where == IN_BLOCK;
-    if (by_client) sn_engine_enter(thread);
     bool ours = sn_code_written((uint64_t)info->si_addr, by_client ? counter_of(context) : 0, &inside);
-    if (by_client) sn_engine_leave(thread);
     if (!ours) return false;
     if (inside) {
         /* The rest of this very block may have been rewritten: leave it behind the writing instruction. */
@@ -363,9 +381,7 @@ static void synchronous(sn_thread *thread, ucontext_t *context, siginfo_t *info)
     if (at.where == IN_BLOCK) {
         if (at.place->kind == SN_PLACE_INDIRECT && info->si_signo == SIGSEGV && far_branch(thread, context, &at))
             return;
-        sn_engine_enter(thread);
         client_fault(thread, context, info, &at);
-        sn_engine_leave(thread);
         return;
     }
     if (engine_copy_failed(context)) return;
@@ -383,6 +399,7 @@ static bool is_synchronous(const siginfo_t *info) {
 void sn_host_signal(int number, siginfo_t *info, ucontext_t *context, sn_thread *thread) {
     (void)number;
     if (info->si_signo == SIGTRAP && info->si_code == TRAP_TRACE && thread->stepping) stepped(thread, context);
+    else if (sn_is_stop_request(info)) stop(thread, context);
     else if (is_synchronous(info)) synchronous(thread, context, info);
     else asynchronous(thread, context, info);
 }
