@@ -33,24 +33,33 @@ void sn_corpus_write(FILE *out, const sn_test_block *block) {
     fputc('\n', out);
 }
 
-static int digit(char c) {
-    const char *digits = "0123456789abcdef", *found = c ? strchr(digits, c) : NULL;
-    return found ? (int)(found - digits) : -1;
+/** Value of each hexadecimal digit; for other characters so far below zero that no second digit makes up for it. */
+static const int *digits(void) {
+    static int values[256];
+    if (!values['\0']) {
+        for (unsigned i = 0; i < 256; i++)
+            values[i] = -256;
+        for (unsigned i = 0; i < 16; i++)
+            values[(unsigned char)"0123456789abcdef"[i]] = (int)i;
+    }
+    return values;
+}
+
+/** The byte that two digits make, negative when they are none. One test a byte: this loop is most of a run without links. */
+static int pair(const int *values, const char *text) {
+    return values[(unsigned char)text[0]] * 16 + values[(unsigned char)text[1]];
 }
 
 static bool read_group(const char **text, sn_test_block *block) {
+    const int *values = digits();
     if (block->group_count == SN_BLOCK_GROUPS)
         return false;
     block->data[block->group_count] = **text == '.';
     block->groups[block->group_count++] = (uint16_t)block->length;
     *text += **text == '.';
-    while (digit((*text)[0]) >= 0 && digit((*text)[1]) >= 0) {
-        if (block->length == SN_BLOCK_BYTES)
-            return false;
-        block->code[block->length++] = (uint8_t)(digit((*text)[0]) << 4 | digit((*text)[1]));
-        *text += 2;
-    }
-    return true;
+    for (int value; block->length < SN_BLOCK_BYTES && (value = pair(values, *text)) >= 0; *text += 2)
+        block->code[block->length++] = (uint8_t)value;
+    return block->length < SN_BLOCK_BYTES;
 }
 
 static bool read_registers(const char **text, sn_start *start) {
@@ -77,8 +86,9 @@ static bool read_block(const char *line, sn_test_block *block) {
     if (fields != 7 || !used || !read_registers(&text, start) || strncmp(text, " code=", 6) != 0)
         return false;
     text += 6;
-    while (*text == '.' || digit(*text) >= 0) {
-        if (!read_group(&text, block))
+    while (*text != '\n' && *text != '\0') {
+        unsigned before = block->length;
+        if (!read_group(&text, block) || block->length == before)
             return false;
         text += *text == ' ';
     }

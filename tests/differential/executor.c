@@ -151,12 +151,8 @@ void sn_executor_prepare(const sn_start *start) {
     sn_random random = {.state = start->seed};
     sn_executor_start = *start;
     sn_state_random(sn_executor_image, sn_executor_components, &random);
-    for (unsigned i = 0; i < PLACES; i++) {
-        for (uint64_t offset = 0; offset < places[i].size; offset += 8) {
-            uint64_t value = sn_random_value(&random);
-            memcpy(places[i].initial + offset, &value, 8);
-        }
-    }
+    for (unsigned i = 0; i < PLACES; i++)
+        sn_random_fill(&random, places[i].initial, places[i].size);
 }
 
 void sn_executor_run(void) {
@@ -169,16 +165,25 @@ void sn_executor_run(void) {
         sn_executor_finish.fault_address = 0;
 }
 
-/** Four independent lanes, so that hashing costs little next to running. */
+/** One round of a lane: every bit of the word reaches the upper half, and the shift brings it down. */
+static uint64_t mix(uint64_t lane, const uint8_t *from) {
+    uint64_t word;
+    memcpy(&word, from, 8);
+    lane = (lane ^ word) * UINT64_C(0x9fb21c651e98df25);
+    return lane ^ lane >> 29;
+}
+
+/** Four independent lanes and long rounds, so that hashing costs little next to running, also without linked blocks. */
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size) {
-    uint64_t lanes[4] = {hash, hash + 1, hash + 2, hash + 3}, word;
-    const uint8_t *from = bytes;
-    for (size_t offset = 0; offset + 8 <= size; offset += 8) {
-        uint64_t *lane = &lanes[offset / 8 % 4];
-        memcpy(&word, from + offset, 8);
-        *lane = (*lane ^ word) * UINT64_C(0x9fb21c651e98df25);
-        *lane ^= *lane >> 29;
+    uint64_t lanes[4] = {hash, hash + 1, hash + 2, hash + 3};
+    const uint8_t *from = bytes, *end = from + size;
+    for (; end - from >= 512; from += 512) {
+#pragma GCC unroll 64
+        for (unsigned offset = 0; offset < 512; offset += 8)
+            lanes[offset / 8 % 4] = mix(lanes[offset / 8 % 4], from + offset);
     }
+    for (unsigned i = 0; end - from >= 8; from += 8, i++)
+        lanes[i % 4] = mix(lanes[i % 4], from);
     for (unsigned i = 1; i < 4; i++)
         lanes[0] = (lanes[0] ^ lanes[i]) * UINT64_C(0xd6e8feb86659fd93) ^ lanes[0] >> 31;
     return lanes[0];

@@ -3,6 +3,8 @@
  */
 #include "random.h"
 
+#include <string.h>
+
 static uint64_t small_integer(sn_random *random) {
     return (uint64_t)((int64_t)sn_random_below(random, 512) - 256);
 }
@@ -39,4 +41,16 @@ uint64_t sn_random_value(sn_random *random) {
     case 3: return special(random);
     default: return sn_random_next(random);
     }
+}
+
+void sn_random_fill(sn_random *random, void *memory, size_t size) {
+    enum { VALUES = 16384, LONGEST = 2048 };
+    static uint64_t table[VALUES];
+    if (!table[0]) {
+        sn_random filler = {.state = 3};
+        for (unsigned i = 0; i < VALUES; i++)
+            table[i] = sn_random_value(&filler);
+        table[0] |= 1;
+    }
+    memcpy(memory, table + sn_random_below(random, VALUES - LONGEST), size);
 }

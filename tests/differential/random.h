@@ -7,6 +7,7 @@
 #define SONDE_TESTS_DIFFERENTIAL_RANDOM_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct sn_random {
@@ -31,5 +32,8 @@ static inline bool sn_random_percent(sn_random *random, unsigned percent) {
 
 /** Eight bytes as programs have them: raw bits, small integers, floating-point numbers, zero, all ones. */
 uint64_t sn_random_value(sn_random *random);
+
+/** Fill memory (a multiple of 8 bytes, at most 16 KiB) with such values: copied from a random place of a fixed table. */
+void sn_random_fill(sn_random *random, void *memory, size_t size);
 
 #endif

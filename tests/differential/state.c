@@ -81,13 +81,6 @@ void sn_state_fill_absent(uint8_t *image, uint64_t absent) {
     }
 }
 
-static void fill(uint8_t *image, size_t offset, size_t size, sn_random *random) {
-    for (size_t done = 0; done < size; done += 8) {
-        uint64_t value = sn_random_value(random);
-        memcpy(image + offset + done, &value, 8);
-    }
-}
-
 /** An extended-precision number: mostly normal and near one, sometimes any bits. */
 static void put_extended_number(uint8_t *image, size_t offset, sn_random *random) {
     uint64_t significand = sn_random_value(random);
@@ -127,15 +120,15 @@ void sn_state_random(uint8_t *image, uint32_t components, sn_random *random) {
     sn_state_clean(image, components);
     random_x87(image, random);
     put32(image, MXCSR, random_mxcsr(random));
-    fill(image, XMM_REGISTERS, 256, random);
+    sn_random_fill(random, image + XMM_REGISTERS, 256);
     if (components & COMPONENT_AVX)
-        fill(image, component_offset(2), 256, random);
+        sn_random_fill(random, image + component_offset(2), 256);
     if (components & COMPONENT_MASKS)
-        fill(image, component_offset(5), 64, random);
+        sn_random_fill(random, image + component_offset(5), 64);
     if (components & COMPONENT_ZMM_HIGH)
-        fill(image, component_offset(6), 512, random);
+        sn_random_fill(random, image + component_offset(6), 512);
     if (components & COMPONENT_ZMM_UPPER)
-        fill(image, component_offset(7), 1024, random);
+        sn_random_fill(random, image + component_offset(7), 1024);
 }
 
 void sn_state_normalise(uint8_t *image) {
