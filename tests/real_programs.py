@@ -106,7 +106,8 @@ def prelude(tool, logs):
     lines = []
     for name, follow in (("run", ()), ("run_all", ("--trace-children=yes",))):
         words = () if tool == NATIVE else (str(SONDE), tool, f"--log-file={logs}/%p", *follow, "--")
-        lines.append('%s() { %s "$@"; }' % (name, " ".join(map(shlex.quote, words))))
+        # exec in a subshell, so that natively too the program is started and not a command built into bash.
+        lines.append('%s() { (exec %s "$@"); }' % (name, " ".join(map(shlex.quote, words))))
     return "\n".join(lines)
 
 

@@ -1,7 +1,7 @@
 # what: sort, uniq, join, comm, shuf on large inputs, sort with two threads
 # version: sort --version
 # tools: none count
-seq 1 300000 | awk '{ print ($1 * 7919) % 100003, $1, "word" ($1 * 31) % 977 }' > data
+seq 1 150000 | awk '{ print ($1 * 7919) % 100003, $1, "word" ($1 * 31) % 977 }' > data
 run sort -n data | cksum
 run sort -k3,3 -k1,1nr data | cksum
 run sort --parallel=2 -S 4M -r data | cksum
