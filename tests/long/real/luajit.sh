@@ -1,0 +1,6 @@
+# what: luajit with its compiler on and off, coroutines, foreign functions with callbacks
+# program: luajit
+# version: luajit -v
+# tools: none count
+# needs: luajit
+run luajit "$SOURCES/work.lua"; echo $?; run luajit -joff "$SOURCES/work.lua"; echo $?; run luajit -e 'error("text")'; echo $?; run luajit -Ohotloop=2 "$SOURCES/work.lua"; echo $?
