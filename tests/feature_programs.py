@@ -13,6 +13,7 @@ A program is one C, C++ or assembly file. Lines of the form `// key: value` dire
     library:     a file built as PROGRAM.library.so;  libraries: FILE:DEFINE, ... built as PROGRAM.1.so, PROGRAM.2.so
     children:    `yes`: also runs with --trace-children=yes
     needs:       `root`
+    unreported:  arguments of runs in which the tool cannot write its report (killed by the kernel)
     native:      `yes`: another test runs it under Sonde
     `library only` in the first line: not a program
 

@@ -61,7 +61,7 @@ def matrix():
             if not full and not program.is_core:
                 numbers = [(start + 17 * k) % len(COMBINATIONS) for k in range(3)]
             elif not full and variant != program.variants[0]:
-                numbers = [(start + 7 * k) % len(COMBINATIONS) for k in range(6)]
+                numbers = [start % len(COMBINATIONS)]
             for number in numbers:
                 tool = ("none", "count")[(number + ROTATION) % 2]
                 short = ",".join(word.removeprefix("--debug-") for word in COMBINATIONS[number])
@@ -93,7 +93,7 @@ def compare(program, variant, arguments, tool, options, directory):
     assert got.output.decode(errors="replace") == wanted.output.decode(errors="replace"), told
     assert got.error.decode(errors="replace") == wanted.error.decode(errors="replace"), told
     assert got.status == wanted.status, told
-    if tool == "count" and wanted.status != -9:
+    if tool == "count" and not set(arguments) & set(program.get("unreported").split()):
         assert report.exists() and report.stat().st_size > 0, f"no report\n{told}"
 
 

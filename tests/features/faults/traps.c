@@ -1,5 +1,4 @@
 // build: gcc -O1
-// core: yes
 /* SIGTRAP: int3, icebp (int1), int $3; RIP after the trap; TF self-stepping counts each instruction of a few, through a
    call, a rep and a jump; SIGILL of ud2, ud1 and an undefined opcode, skipped by changing RIP. */
 #include "check.h"

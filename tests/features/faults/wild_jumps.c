@@ -1,5 +1,4 @@
 // build: gcc -O1
-// core: yes
 /* Calls, jumps and returns to where no code is: NULL, low, high, kernel, non-canonical, data, unmapped and PROT_NONE
    pages. RIP is the target (or the branch when the target is not canonical), the return address lies on the stack. */
 #include "check.h"

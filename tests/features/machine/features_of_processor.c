@@ -1,5 +1,4 @@
 // build: gcc -O2
-// core: yes
 /* cpuid says what the processor says: a digest of the stable leaves (without APIC ids), xgetbv, rdtsc monotone, rdtscp and
    rdpid name a processor of the affinity mask, rdrand and rdseed deliver; CPUID inside a loop keeps the other registers. */
 #include "check.h"

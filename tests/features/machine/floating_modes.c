@@ -1,6 +1,5 @@
 // build: gcc -O1 -frounding-math -fno-tree-vectorize
 // link: -lm
-// core: yes
 /* MXCSR and x87 modes: four rounding directions, flush to zero, denormals are zero, precision control, sticky flags; x87
    stack order, transcendental results, fnstenv, fnsave/frstor, fxsave, xsave/xrstor by hand with masks, mmx. */
 #include "check.h"

@@ -1,5 +1,4 @@
 // build: gcc -O1 -mfsgsbase -pthread
-// core: yes
 /* %gs of the program's own: arch_prctl, wrgsbase, rdgsbase, memory operands of all forms through gs: and fs:, in threads,
    across system calls, signal handlers and fork; wrfsbase there and back. */
 #include "check.h"

@@ -1,5 +1,4 @@
 // build: gcc -O1
-// core: yes
 /* What a system call leaves in registers: rcx is the next instruction's address, r11 the flags, all others as they were;
    also after one that fails, after getpid, and with odd numbers. Flags and xmm registers survive. */
 #include "check.h"

@@ -1,6 +1,5 @@
 // build: gcc -O1
 // variants: dynamic, static
-// core: yes
 /* Time through the vdso and by system call agree: clock_gettime, gettimeofday, time, getcpu, clock_getres; monotone. */
 #include "check.h"
 #include <elf.h>

@@ -1,5 +1,4 @@
 // build: gcc -O2
-// core: yes
 /* Results of vector extensions against scalar code: AVX2, FMA, BMI, AES, SHA, GFNI, PCLMUL, AVX-512 (masks, gather, scatter,
    compress, VL forms, embedded rounding and broadcast); absent ones are left out, the same natively and under Sonde. */
 #include "check.h"

@@ -1,5 +1,4 @@
 // build: gcc -O1
-// core: yes
 /* 50 short children at once, nested forks, process groups and sessions, wait variants and rusage, orphans get a new parent,
    pipes between them, pids are right on both sides, every exit status from 0 to 255. */
 #include "check.h"

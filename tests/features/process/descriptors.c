@@ -1,5 +1,4 @@
 // build: gcc -O1
-// core: yes
 // runs: list=0 close-all=0 close-range=0 dup-over=0 limit=0
 /* Descriptors: only 0, 1 and 2 are open at the start and the next one is 3; closing all of 3..1023 (and of the limit) and
    close_range, dup2 over every number, a low limit; the program and its signals, forks and reads go on. */

@@ -1,6 +1,5 @@
 // build: gcc -O1
 // variants: dynamic, static
-// core: yes
 /* brk and sbrk growing and shrinking; mmap fixed, noreplace, 32-bit, growsdown, hints; mprotect holes; madvise; mincore;
    mremap; errors as the kernel gives them; shared memory (System V, POSIX-like memfd). */
 #include "check.h"

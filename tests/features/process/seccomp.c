@@ -1,4 +1,5 @@
 // build: gcc -O1 -pthread
+// unreported: kill-process kill-thread allow-list strict
 // runs: errno=0 trap=0 kill-process=-31 kill-thread=-31 allow-list=0 strict=-9 threads=0 wrong=0
 /* Filters that the program installs: an error number, SIGSYS with its fields, death, a strict allow-list of what the
    program itself needs (and an engine may want more), the strict mode, TSYNC over threads, errors of wrong filters. */

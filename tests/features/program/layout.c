@@ -1,6 +1,5 @@
 // build: gcc -O1 -nostdlib -static -fno-stack-protector -fno-pic -no-pie -mno-avx -Wl,--build-id=none
 // variants: layout-usual, layout-segments, layout-huge-alignment, layout-one-rwx, layout-high
-// core: yes
 /* Odd PT_LOAD layouts (linker scripts in layouts/): several writable segments, one of zeroes only with no bytes in the
    file, a large alignment, code and data in a single writable executable segment, a gap of many megabytes. */
 static long call(long number, long a, long b, long c) {

@@ -1,5 +1,5 @@
 // build: gcc -O1
-// core: yes
+// unreported: KILL
 // runs: SEGV=-11 FPE=-8 ILL=-4 TRAP=-5 BUS=-7 ABRT=-6 TERM=-15 KILL=-9 HUP=-1 INT=-2 QUIT=-3 PIPE=-13 ALRM=-14 USR1=-10 SYS=-31 RT=-36 segv=-11 fpe=-8 ill=-4 trap=-5 bus=-7 abort=-6 pipe=-13 jump=-11 blocked=-11 ignored=-11 nested=-11 alarm=-14 stack=-11 null=-11 children=0
 /* Death by each signal without a handler, sent (capitals) and caused (small letters): the process must end by the same
    signal. `children` forks a child for each and looks at the status as a parent does. */

@@ -1,5 +1,4 @@
 // build: gcc -O1
-// core: yes
 /* Blocking, pending, delivery on unblocking; sigsuspend, sigwaitinfo, sigtimedwait, signalfd; real-time queue order. */
 #include "check.h"
 #include <poll.h>

@@ -1,5 +1,4 @@
 // build: gcc -O1 -pthread
-// core: yes
 /* What a handler is told: si_code, si_pid, si_uid, si_value, si_status for kill, tgkill, sigqueue, timers and SIGCHLD. */
 #include "check.h"
 static siginfo_t last;

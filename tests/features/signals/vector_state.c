@@ -1,5 +1,4 @@
 // build: gcc -O1
-// core: yes
 /* A handler that overwrites all vector registers (AVX-512, mask registers, x87) does not disturb the interrupted code. */
 #include "check.h"
 #include <cpuid.h>

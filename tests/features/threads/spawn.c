@@ -1,6 +1,5 @@
 // build: gcc -O1
 // children: yes
-// core: yes
 /* vfork and posix_spawn: success, failures reported by errno through shared memory, file actions, attributes, system(),
    popen(); a vfork child that changes a variable of its parent; exit status of children. */
 #include "check.h"
