@@ -94,6 +94,11 @@ def count_differences(native, sonde):
     return sum(theirs.get(number) != line for number, line in native.by_block().items())
 
 
+def ended(outcome, number):
+    """How a block ended: `end`, or its signal."""
+    return outcome.by_block().get(number, "").split(" ")[1:2]
+
+
 # ---- making a difference small ----
 
 
@@ -124,19 +129,20 @@ class Corpus:
 class Shrinker:
     """Drops blocks, then instructions, as long as native and Sonde's run still differ."""
 
-    def __init__(self, configuration, arguments, folder):
+    def __init__(self, configuration, arguments, folder, native, number):
+        self.number = number
+        self.end = ended(native, number)  # dropping shall not lead to another fault, and so to another difference
         self.configuration = configuration
         self.arguments = arguments
         self.path = pathlib.Path(folder) / "shrinking.txt"
 
-    def differs(self, corpus, needed=None):
+    def differs(self, corpus):
         corpus.write(self.path)
         native = run_native(self.path, timeout=5)
-        if native.status != 0:
-            return False  # for example: the end of a loop was dropped
+        if native.status != 0 or ended(native, self.number) != self.end:
+            return False  # for example: the end of a loop was dropped, or what loads an address
         sonde = run_sonde(self.path, self.configuration, *self.arguments, timeout=20)
-        found = first_difference(native, sonde)
-        return found is not None and (needed is None or found == needed)
+        return first_difference(native, sonde) is not None
 
     def drop(self, items, keeps):
         """The items that remain when as many as possible are dropped: halves first, single ones last."""
@@ -153,7 +159,7 @@ class Shrinker:
                 return items
             size = max(1, size // 2)
 
-    def shrink_blocks(self, corpus, number):
+    def shrink_blocks(self, corpus):
         """The block alone when that is enough, else with the fewest blocks before it."""
         head, blocks = corpus.lines[0], corpus.lines[1:]
         if self.differs(Corpus([head, blocks[-1]])):
@@ -164,26 +170,27 @@ class Shrinker:
         return Corpus([head, *kept, blocks[-1]])
 
     def shrink_code(self, corpus, index):
-        """Replace instructions of one block by nops of the same length."""
+        """Replace instructions and data of one block by nops of the same length."""
         before, code = corpus.lines[index].split(" code=")
         groups = code.split()
-        candidates = [i for i, group in enumerate(groups) if not group.startswith(".") and set(group) != set("90")]
+        candidates = [i for i, group in enumerate(groups) if set(group) != set("90")]
+        # The jump back stays, and in high blocks the address behind it.
+        end = [candidates.pop()]
+        if groups[end[0]].startswith("."):
+            end.append(candidates.pop())
 
         def with_only(kept):
-            kept = set(kept)
-            words = [group if i in kept or group.startswith(".") else "90" * (len(group) // 2)
-                     for i, group in enumerate(groups)]
+            kept = {*kept, *end}
+            words = [group if i in kept else "90" * (len(group.lstrip(".")) // 2) for i, group in enumerate(groups)]
             lines = list(corpus.lines)
             lines[index] = f"{before} code={' '.join(words)}"
             return Corpus(lines)
 
-        end = candidates.pop()  # the jump back
-        kept = self.drop(candidates, lambda rest: self.differs(with_only([*rest, end])))
-        return with_only([*kept, end])
+        return with_only(self.drop(candidates, lambda rest: self.differs(with_only(rest))))
 
-    def shrink(self, corpus, number):
+    def shrink(self, corpus):
         """The smallest corpus found, or None when the difference does not come again."""
-        small = self.shrink_blocks(corpus.batch_of(number), number)
+        small = self.shrink_blocks(corpus.batch_of(self.number))
         if small is None:
             return None
         for index in range(len(small.lines) - 1, 0, -1):
@@ -246,7 +253,7 @@ def explain(corpus_path, native, sonde, configuration, keep, arguments=()):
     keep = pathlib.Path(keep)
     keep.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        small = Shrinker(configuration, arguments, folder).shrink(Corpus.read(corpus_path), number)
+        small = Shrinker(configuration, arguments, folder, native, number).shrink(Corpus.read(corpus_path))
     if small is None:
         told += ["it does not come again in the block's batch alone", f"ended: {sonde.status}", sonde.error.strip()]
         return "\n".join(told)
