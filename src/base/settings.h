@@ -40,6 +40,8 @@ typedef struct sn_settings {
     bool following_exec;                 /**< --exec-path= was given: another Sonde follows an execve with this one.
                                               The program is that exact file (no PATH search), and report files
                                               are appended to. */
+    int exec_filters;                    /**< --exec-filters=N: the seccomp filters of the program that made the execve,
+                                              in a file that is open as N; -1 without. */
 } sn_settings;
 
 extern sn_settings sn_settings_current;

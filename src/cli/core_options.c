@@ -18,7 +18,7 @@
 
 static struct {
     bool superblocks, links, fsgsbase, fast_decode;
-    int64_t bisect_blocks, dump_block, block_limit, cache_size;
+    int64_t bisect_blocks, dump_block, block_limit, cache_size, exec_filters;
 } parsed = {
     .superblocks = true,
     .links = true,
@@ -27,9 +27,10 @@ static struct {
     .bisect_blocks = -1,
     .dump_block = -1,
     .block_limit = 40,
+    .exec_filters = -1,
 };
 
-const char *sn_exec_path, *sn_exec_argument_zero;
+const char *sn_exec_path, *sn_exec_argument_zero, *sn_exec_limits;
 
 const sn_option sn_core_options[] = {
     {"tool", SN_OPTION_STRING, &(const char *){NULL}, "", "NAME", "the tool, instead of the word TOOL"},
@@ -65,6 +66,8 @@ const sn_option sn_debug_options[] = {
 const sn_option sn_exec_options[] = {
     {"exec-path", SN_OPTION_STRING, &sn_exec_path, "", NULL, NULL},
     {"exec-arg0", SN_OPTION_STRING, &sn_exec_argument_zero, "", NULL, NULL},
+    {"exec-limits", SN_OPTION_STRING, &sn_exec_limits, "", NULL, NULL},
+    {"exec-filters", SN_OPTION_NUMBER, &parsed.exec_filters, "", NULL, NULL},
     {0},
 };
 
@@ -108,6 +111,9 @@ void sn_core_options_apply(void) {
         check_range("debug-dump-block", parsed.dump_block, 0, INT64_MAX);
     check_range("debug-block-limit", parsed.block_limit, 1, 1000);
     check_range("debug-cache-size", parsed.cache_size, 0, INT64_C(1) << 40);
+    if (parsed.exec_filters != -1)
+        check_range("exec-filters", parsed.exec_filters, 0, INT_MAX);
+    settings->exec_filters = (int)parsed.exec_filters;
     settings->bisect_blocks = (uint64_t)parsed.bisect_blocks;
     settings->dump_block = (uint64_t)parsed.dump_block;
     settings->block_limit = (unsigned)parsed.block_limit;

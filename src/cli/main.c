@@ -16,6 +16,7 @@
 #include "cli/environment.h"
 #include "cli/help.h"
 #include "cli/tool_loader.h"
+#include "guest/limits.h"
 #include "guest/loader.h"
 #include "guest/run.h"
 #include "service/locate.h"
@@ -88,6 +89,8 @@ int main(int count, char **words, char **environment) {
     check_program(program);
     sn_log_open();
     sn_output_open();
+    if (!sn_limits_init(sn_exec_limits))
+        sn_fail(SN_STATUS_USAGE, "--exec-limits=%s is malformed", sn_exec_limits);
     if (tool->start)
         tool->start();
     sn_locate_init();

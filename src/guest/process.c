@@ -19,8 +19,10 @@
 #include "base/report_file.h"
 #include "base/settings.h"
 #include "base/x86_64/raw_syscall.h"
+#include "guest/limits.h"
 #include "guest/loader.h"
 #include "guest/procfs.h"
+#include "guest/seccomp.h"
 #include "guest/signal.h"
 #include "guest/space.h"
 #include "guest/statistics.h"
@@ -46,6 +48,7 @@ static int ended_process;
 void sn_process_after_fork(sn_thread *thread) {
     sn_space_after_fork();
     sn_signals_after_fork(thread);
+    sn_seccomp_after_fork();
     sn_log_after_fork();
     sn_output_after_fork();
     ended_process = 0;
@@ -142,6 +145,7 @@ static void free_words(word_list *list) { munmap(list->memory, list->size); }
 
 /** What execve and execveat name, as one path that can be given to either. */
 typedef struct exec_request {
+    uint64_t number; /**< of the system call: a filter may allow only one of the two */
     int directory;
     char path[PATH_MAX];
     int flags;
@@ -150,6 +154,7 @@ typedef struct exec_request {
 
 static long read_exec(uint64_t number, const uint64_t a[6], exec_request *request) {
     bool at = number == __NR_execveat;
+    request->number = number;
     request->directory = at ? (int)a[0] : AT_FDCWD;
     request->arguments = a[at + 1];
     request->environment = a[at + 2];
@@ -187,8 +192,13 @@ static bool is_skipped(const char *path) {
     return false;
 }
 
-static long exec_native(const exec_request *request, const word_list *arguments, const word_list *environment) {
-    if (request->directory == AT_FDCWD && !request->flags)
+/** The program gets the client's seccomp filters: for good, also when execve then fails. */
+static long exec_native(sn_thread *thread, const exec_request *request, const word_list *arguments,
+                        const word_list *environment) {
+    long result = sn_seccomp_hand_to_kernel(thread);
+    if (result) return result;
+    sn_limits_before_exec(thread);
+    if (request->number == __NR_execve)
         return sn_syscall(__NR_execve, request->path, arguments->words, environment->words);
     return sn_syscall(__NR_execveat, request->directory, request->path, arguments->words, environment->words,
                       request->flags);
@@ -197,21 +207,34 @@ static long exec_native(const exec_request *request, const word_list *arguments,
 #define MOST_OWN_WORDS 128
 
 /** Start Sonde again on the new program: its options, then the program's own words. */
-static long exec_traced(const char *path, const word_list *arguments, const word_list *environment) {
-    char own_path[PATH_MAX + 128];
+static long exec_traced(const sn_thread *thread, const char *path, const word_list *arguments,
+                        const word_list *environment) {
+    char own_path[PATH_MAX + 128], filters[sizeof "--exec-filters=" + 20];
+    char limits[sizeof "--exec-limits=" + SN_LIMITS_TEXT_SIZE] = "--exec-limits=";
+    sn_limits_write(thread, limits + strlen(limits));
+    long descriptor = sn_seccomp_save(thread);
+    if (descriptor < -1) return descriptor;
     size_t zero_size = sizeof "--exec-arg0=" + (arguments->count ? strlen(arguments->words[0]) : 0);
     char *zero = mmap(NULL, zero_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (zero == MAP_FAILED) return -ENOMEM;
+    if (zero == MAP_FAILED) {
+        if (descriptor >= 0) sn_syscall(__NR_close, descriptor);
+        return -ENOMEM;
+    }
     snprintf(own_path, sizeof own_path, "--exec-path=%s", path);
     snprintf(zero, zero_size, "--exec-arg0=%s", arguments->count ? arguments->words[0] : "");
 
     const char *own[MOST_OWN_WORDS];
     size_t count = 0;
     own[count++] = sn_settings_current.engine_path;
-    for (const char *const *word = sn_settings_current.engine_arguments; *word && count < MOST_OWN_WORDS - 5; word++)
+    for (const char *const *word = sn_settings_current.engine_arguments; *word && count < MOST_OWN_WORDS - 7; word++)
         own[count++] = *word;
     own[count++] = own_path;
     own[count++] = zero;
+    own[count++] = limits;
+    if (descriptor >= 0) {
+        snprintf(filters, sizeof filters, "--exec-filters=%ld", descriptor);
+        own[count++] = filters;
+    }
     own[count++] = "--";
     /* The first of the program's own words stands where the program's name does. */
     if (!arguments->count) own[count++] = "";
@@ -219,6 +242,7 @@ static long exec_traced(const char *path, const word_list *arguments, const word
     memcpy(all, own, count * sizeof *own);
     long result = sn_syscall(__NR_execve, sn_settings_current.engine_path, all, environment->words);
     munmap(zero, zero_size);
+    if (descriptor >= 0) sn_syscall(__NR_close, descriptor);
     return result;
 }
 
@@ -234,7 +258,9 @@ static long exec_with_words(sn_thread *thread, const exec_request *request, cons
     uint64_t mask = sn_client_mask(thread), all = ~SN_FAULT_SIGNALS;
     sn_engine_pause(thread);
     sn_syscall(__NR_rt_sigprocmask, SIG_SETMASK, &mask, NULL, 8);
-    result = traced ? exec_traced(path, arguments, environment) : exec_native(request, arguments, environment);
+    result = traced ? exec_traced(thread, path, arguments, environment)
+                    : exec_native(thread, request, arguments, environment);
+    sn_limits_after_failed_exec();
     sn_syscall(__NR_rt_sigprocmask, SIG_SETMASK, &all, NULL, 8);
     sn_engine_resume(thread);
     if (!thread->borrowed) ended_process = 0; /* it goes on after all: there will be another end */

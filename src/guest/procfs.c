@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/x86_64/raw_syscall.h"
 #include "guest/descriptor_path.h"
+#include "guest/limits.h"
 #include "guest/loader.h"
 #include "guest/procfs_text.h"
 
@@ -24,7 +25,8 @@ static const struct file {
     {"maps", sn_procfs_write_maps},       {"smaps", sn_procfs_write_smaps},
     {"auxv", sn_procfs_write_auxv},       {"cmdline", sn_procfs_write_cmdline},
     {"environ", sn_procfs_write_environ}, {"stat", sn_procfs_write_stat},
-    {"status", sn_procfs_write_status},   {"exe", NULL},
+    {"status", sn_procfs_write_status},   {"limits", sn_procfs_write_limits},
+    {"exe", NULL},
 };
 
 static bool (*ask_signals)(int thread, sn_procfs_signals *signals);

@@ -10,6 +10,7 @@
 #include "base/settings.h"
 #include "guest/loader.h"
 #include "guest/procfs.h"
+#include "guest/seccomp.h"
 #include "guest/signal.h"
 #include "guest/space.h"
 #include "guest/syscall.h"
@@ -53,6 +54,7 @@ void sn_run(const sn_tool *tool, const char *program, const char *const *argumen
     sn_program_load(program, !sn_settings_current.following_exec, arguments, environment, &sn_program_current);
     set_name(arguments[0] && sn_settings_current.following_exec ? program : sn_program_current.path);
     sn_signals_init(thread);
+    if (sn_settings_current.exec_filters >= 0) sn_seccomp_restore(thread, sn_settings_current.exec_filters);
     sn_procfs_set_signals(describe_signals);
     sn_abi_start_program(thread, sn_program_current.entry, sn_program_current.stack_pointer);
     sn_thread_started(thread);

@@ -17,7 +17,8 @@
 /** End of what a user process can map. */
 #define TASK_END UINT64_C(0x7ffffffff000)
 
-sn_space sn_space_current = {.break_current = SN_BREAK_START};
+sn_space sn_space_current = {
+    .break_current = SN_BREAK_START, .address_limit = UINT64_MAX, .data_limit = UINT64_MAX};
 
 void sn_space_init(void) {
     sn_kernel_pages_visit(sn_space_record);
@@ -80,6 +81,63 @@ int sn_space_host_protection(int protection) {
         protection |= PROT_READ;
     }
     return protection & ~PROT_EXEC;
+}
+
+/* ------------------------------------------------------------------- limits */
+
+void sn_space_set_limits(uint64_t address_space, uint64_t data) {
+    sn_space_lock();
+    sn_space_current.address_limit = address_space;
+    sn_space_current.data_limit = data;
+    sn_space_unlock();
+}
+
+/** How much of a stack is in use: what the kernel would have made it grow to. */
+static uint64_t stack_in_use(const sn_region *stack) {
+    enum { PAGES = 4096 };
+    unsigned char resident[PAGES];
+    for (uint64_t at = stack->start; at < stack->end;) {
+        uint64_t pages = (stack->end - at) / SN_PAGE_SIZE;
+        if (pages > PAGES) {
+            pages = PAGES;
+        }
+        if (sn_syscall(SYS_mincore, at, pages * SN_PAGE_SIZE, resident) < 0) {
+            break;
+        }
+        for (uint64_t i = 0; i < pages; i++, at += SN_PAGE_SIZE) {
+            if (resident[i] & 1) {
+                return stack->end - at;
+            }
+        }
+    }
+    return 0;
+}
+
+/** What RLIMIT_DATA counts: private, writable, no stack (the kernel's is_data_mapping). */
+static bool is_data(int protection, int flags) {
+    return (protection & PROT_WRITE) && !(flags & (MAP_SHARED | MAP_GROWSDOWN));
+}
+
+bool sn_space_may_grow(uint64_t bytes, int protection, int flags) {
+    const sn_space *space = &sn_space_current;
+    bool data = is_data(protection, flags) && space->data_limit != UINT64_MAX;
+    if (space->address_limit == UINT64_MAX && !data) {
+        return true;
+    }
+    uint64_t all_size = 0, data_size = 0;
+    for (size_t i = 0; i < space->regions.count; i++) {
+        const sn_region *region = &space->regions.items[i];
+        uint64_t size = region->end - region->start;
+        if (region->kind == SN_REGION_STACK) {
+            all_size += stack_in_use(region);
+        } else {
+            all_size += size;
+            data_size += is_data(region->protection, region->flags) ? size : 0;
+        }
+    }
+    /* The kernel counts whole pages and rounds its limits down to them. */
+    return all_size + bytes <= sn_page_down(space->address_limit) && all_size + bytes >= bytes &&
+           (!data || data_size + bytes <= sn_page_down(space->data_limit));
 }
 
 /* ------------------------------------------- what the client may replace */

@@ -64,6 +64,9 @@ bool sn_space_unwatch(uint64_t address);
     any. */
 bool sn_space_unwatch_all(void);
 
+/** The client's limits RLIMIT_AS and RLIMIT_DATA, which the space applies as the kernel would; UINT64_MAX: none. */
+void sn_space_set_limits(uint64_t address_space, uint64_t data);
+
 /** After fork in the child: reset the lock. */
 void sn_space_after_fork(void);
 void sn_space_lock(void);   /**< for fork: nobody else may hold the lock while the process is copied */

@@ -1,19 +1,17 @@
 /**
  * @fileoverview The client's program break: see space.h.
  */
-#include <sys/resource.h>
-
 #include "guest/host_memory.h"
 #include "guest/space_internal.h"
 #include "jit/layout.h"
 
-static bool within_data_limit(uint64_t address) {
-    struct rlimit64 limit;
-    if (sn_syscall(SYS_prlimit64, 0, RLIMIT_DATA, 0, &limit) < 0) {
-        return true;
+/** Whether the limits let the break, which is mapped up to `mapped_end`, go to `address`. */
+static bool within_limits(uint64_t address, uint64_t mapped_end) {
+    uint64_t limit = sn_space_current.data_limit, end = sn_page_up(address);
+    if (limit != UINT64_MAX && address - SN_BREAK_START + sn_space_current.data_size > limit) {
+        return false;
     }
-    return limit.rlim_cur == RLIM64_INFINITY ||
-           address - SN_BREAK_START + sn_space_current.data_size <= limit.rlim_cur;
+    return end <= mapped_end || sn_space_may_grow(end - mapped_end, PROT_READ | PROT_WRITE, MAP_PRIVATE);
 }
 
 /** Map [start, end) behind the break; false if that can't be done. */
@@ -52,8 +50,9 @@ long sn_space_break(uint64_t address) {
     if (!sn_space_begin(&change)) {
         return (long)sn_space_current.break_current;
     }
-    if (address >= SN_BREAK_START && address <= SN_BREAK_END && within_data_limit(address)) {
-        uint64_t mapped_end = sn_page_up(sn_space_current.break_current), wanted_end = sn_page_up(address);
+    uint64_t mapped_end = sn_page_up(sn_space_current.break_current);
+    if (address >= SN_BREAK_START && address <= SN_BREAK_END && within_limits(address, mapped_end)) {
+        uint64_t wanted_end = sn_page_up(address);
         bool done = wanted_end == mapped_end ||
                     (wanted_end > mapped_end ? grow(mapped_end, wanted_end) : shrink(&change, wanted_end, mapped_end));
         if (done) {

@@ -18,6 +18,8 @@ typedef struct sn_space {
     sn_watched_pages watched;
     uint64_t break_current; /**< the client's program break */
     uint64_t data_size;     /**< of the program's data segment: counts for RLIMIT_DATA */
+    uint64_t address_limit; /**< RLIMIT_AS and RLIMIT_DATA of the client; UINT64_MAX: none */
+    uint64_t data_limit;
     ino_t shared_memories;  /**< numbers given to shared anonymous mappings */
 } sn_space;
 
@@ -58,6 +60,10 @@ bool sn_space_kernel_page(uint64_t start, uint64_t end);
 
 /** Reserve memory on the host at the best place for the request: its address, or -errno. */
 long sn_space_map_somewhere(sn_place_request *request, int protection, int flags, int descriptor, uint64_t offset);
+
+/** Whether `bytes` more fit the client's limits, for memory with this protection and these flags (MAP_*). Under the
+    lock. */
+bool sn_space_may_grow(uint64_t bytes, int protection, int flags);
 
 /** Record a mapping that exists on the host already. For the loader and sn_space_init. */
 bool sn_space_record(const sn_region *region);

@@ -174,6 +174,22 @@ static long map_hinted(const wanted *want, uint64_t hint) {
     return result;
 }
 
+/** How much of [start, end) is mapped: what a mapping that replaces it does not add. */
+static uint64_t mapped_within(uint64_t start, uint64_t end) {
+    const sn_regions *regions = &sn_space_current.regions;
+    uint64_t size = 0;
+    for (size_t i = sn_regions_lower(regions, start); i < regions->count && regions->items[i].start < end; i++) {
+        uint64_t from = regions->items[i].start > start ? regions->items[i].start : start;
+        size += (regions->items[i].end < end ? regions->items[i].end : end) - from;
+    }
+    return size;
+}
+
+static bool within_limits(const wanted *want, uint64_t address) {
+    uint64_t replaced = want->flags & MAP_FIXED ? mapped_within(address, address + want->length) : 0;
+    return sn_space_may_grow(want->length - replaced, want->region.protection, want->region.flags);
+}
+
 long sn_space_mmap(uint64_t address, uint64_t length, int protection, int flags, int descriptor, uint64_t offset) {
     wanted want = {.length = length, .flags = flags, .descriptor = flags & MAP_ANONYMOUS ? -1 : descriptor};
     long result = examine(&want, address, protection, offset);
@@ -185,7 +201,9 @@ long sn_space_mmap(uint64_t address, uint64_t length, int protection, int flags,
     if (!sn_space_begin(&change)) {
         return -ENOMEM;
     }
-    if (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) {
+    if (!within_limits(&want, address)) {
+        result = -ENOMEM;
+    } else if (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) {
         result = map_fixed(&change, &want, address);
     } else {
         result = map_hinted(&want, address);
@@ -267,6 +285,11 @@ static long protect_part(sn_space_change *change, uint64_t start, uint64_t end, 
         return -ENOMEM;
     }
     region = sn_regions_find(&sn_space_current.regions, start);
+    bool becomes_data = (protection & PROT_WRITE) && !(region->protection & PROT_WRITE);
+    if (becomes_data && sn_space_current.data_limit != UINT64_MAX &&
+        !sn_space_may_grow(end - start, protection, region->flags)) {
+        return -ENOMEM;
+    }
     bool was_code = region->protection & PROT_EXEC;
     long result = sn_host_mprotect(start, end - start, sn_space_host_protection(protection));
     if (result < 0) {

@@ -159,14 +159,22 @@ static long do_move(sn_space_change *change, move *m) {
     if (m->flags & MREMAP_FIXED) {
         if (m->new_length < m->old_length) {
             result = shrink(change, m);
+        } else if (!sn_space_may_grow(m->new_length - m->old_length, m->source.protection, m->source.flags)) {
+            return -ENOMEM;
         }
         return sn_syscall_failed(result) ? result : move_fixed(change, m);
     }
     if (m->flags & MREMAP_DONTUNMAP) {
+        if (!sn_space_may_grow(m->new_length, m->source.protection, m->source.flags)) {
+            return -ENOMEM;
+        }
         return move_somewhere(change, m);
     }
     if (m->new_length <= m->old_length) {
         return m->new_length < m->old_length ? shrink(change, m) : (long)m->old_start;
+    }
+    if (!sn_space_may_grow(m->new_length - m->old_length, m->source.protection, m->source.flags)) {
+        return -ENOMEM;
     }
     result = m->old_length ? grow_in_place(m) : -ENOMEM;
     if (sn_syscall_failed(result) && (m->flags & MREMAP_MAYMOVE)) {

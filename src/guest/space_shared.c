@@ -106,8 +106,10 @@ long sn_space_shmat(int identifier, uint64_t address, int flags) {
         return -ENOMEM;
     }
     uint64_t length = sn_page_up(segment.shm_segsz);
-    result = address ? attach_fixed(&change, identifier, address, length, flags)
-                     : attach_somewhere(identifier, length, flags);
+    bool fits = sn_space_may_grow(length, PROT_READ, MAP_SHARED);
+    result = !fits     ? -ENOMEM
+             : address ? attach_fixed(&change, identifier, address, length, flags)
+                       : attach_somewhere(identifier, length, flags);
     if (!sn_syscall_failed(result)) {
         sn_region region = attached_region(identifier, (uint64_t)result, length, flags, segment.shm_perm.__key);
         sn_regions_insert(&sn_space_current.regions, &region);

@@ -17,9 +17,11 @@
 
 #include "base/descriptor.h"
 #include "base/x86_64/raw_syscall.h"
+#include "guest/limits.h"
 #include "guest/loader.h"
 #include "guest/process.h"
 #include "guest/procfs.h"
+#include "guest/seccomp.h"
 #include "guest/signal.h"
 #include "guest/space.h"
 #include "guest/thread.h"
@@ -32,6 +34,51 @@ typedef struct call {
     uint64_t number;
     uint64_t arguments[6];
 } call;
+
+/* --------------------------------------------------------------- passing through */
+
+/** Argument numbers of a mask that is in force during the call, and of its size. */
+typedef struct masked_call {
+    uint16_t number;
+    uint8_t mask, size;
+    bool indirect; /**< the mask's argument is the address of {address of the mask, size} */
+} masked_call;
+
+static const masked_call masked_calls[] = {
+    {__NR_ppoll, 3, 4, false},        {__NR_pselect6, 5, 0, true}, {__NR_epoll_pwait, 4, 5, false},
+    {__NR_epoll_pwait2, 4, 5, false}, {__NR_io_pgetevents, 5, 0, true},
+};
+
+/** The mask that a call brings; false if it brings none. */
+static bool mask_during(uint64_t number, const uint64_t arguments[6], uint64_t *mask) {
+    for (size_t i = 0; i < sizeof masked_calls / sizeof *masked_calls; i++) {
+        const masked_call *masked = &masked_calls[i];
+        if (masked->number != number) continue;
+        uint64_t where[2] = {arguments[masked->mask], masked->indirect ? 0 : arguments[masked->size]};
+        if (masked->indirect && (!where[0] || !sn_copy_safely(where, (const void *)where[0], sizeof where))) return false;
+        return where[0] && where[1] == sizeof *mask && sn_copy_safely(mask, (const void *)where[0], sizeof *mask);
+    }
+    return false;
+}
+
+static long pass_once(sn_thread *thread, uint64_t number, const uint64_t arguments[6]) {
+    uint64_t mask;
+    bool masked = mask_during(number, arguments, &mask);
+    sn_engine_pause(thread);
+    long result = sn_blocking_syscall(thread, (long)number, (const long *)arguments);
+    sn_engine_resume(thread);
+    if (masked && result == -EINTR && thread->pending.present) {
+        thread->suspended = true;
+        thread->suspended_mask = mask;
+    }
+    return result;
+}
+
+/* The host's mask is the client's unless a signal is pending, and then the call is not made. */
+long sn_syscall_pass(sn_thread *thread, uint64_t number, const uint64_t arguments[6]) {
+    long result = pass_once(thread, number, arguments);
+    return result == -EFAULT && sn_space_unwatch_all() ? pass_once(thread, number, arguments) : result;
+}
 
 /* ------------------------------------------------------------------------ memory */
 
@@ -98,6 +145,42 @@ static long do_arch_prctl(call *c) {
     }
 }
 
+/* ------------------------------------------------------------- filters and limits */
+
+static long do_seccomp(call *c) { return sn_seccomp(c->thread, c->arguments); }
+
+static long do_prctl(call *c) {
+    switch ((int)c->arguments[0]) {
+    case PR_SET_SECCOMP: return sn_seccomp_set_mode(c->thread, c->arguments);
+    case PR_SET_SYSCALL_USER_DISPATCH: return -EINVAL; /* the kernel would stop the engine's own calls */
+    default: return sn_syscall_pass(c->thread, c->number, c->arguments);
+    }
+}
+
+static long change_limit(call *c, uint64_t resource, uint64_t new_address, uint64_t old_address) {
+    sn_memory_limit new, old;
+    if (new_address && !sn_copy_safely(&new, (const void *)new_address, sizeof new)) return -EFAULT;
+    long result = sn_limits_change(c->thread, resource, new_address ? &new : NULL, &old);
+    if (result) return result;
+    return old_address && !sn_copy_safely((void *)old_address, &old, sizeof old) ? -EFAULT : 0;
+}
+
+static long do_prlimit(call *c) {
+    const uint64_t *a = c->arguments;
+    if (!sn_limits_concern(c->thread, a[0], a[1])) return sn_syscall_pass(c->thread, c->number, a);
+    return change_limit(c, a[1], a[2], a[3]);
+}
+static long do_setrlimit(call *c) {
+    const uint64_t *a = c->arguments;
+    if (!sn_limits_concern(c->thread, 0, a[0])) return sn_syscall_pass(c->thread, c->number, a);
+    return a[1] ? change_limit(c, a[0], a[1], 0) : -EFAULT;
+}
+static long do_getrlimit(call *c) {
+    const uint64_t *a = c->arguments;
+    if (!sn_limits_concern(c->thread, 0, a[0])) return sn_syscall_pass(c->thread, c->number, a);
+    return a[1] ? change_limit(c, a[0], 0, a[1]) : -EFAULT;
+}
+
 /* ------------------------------------------------------------------- descriptors */
 
 static long do_close(call *c) {
@@ -151,11 +234,7 @@ static long do_open(call *c) {
     if (names_proc(at ? a[1] : a[0], path) &&
         sn_procfs_open(at ? (int)a[0] : AT_FDCWD, path, (int)(at ? a[2] : a[1]), (int)(at ? a[3] : a[2]), &result))
         return result;
-    long arguments[6] = {(long)a[0], (long)a[1], (long)a[2], (long)a[3], 0, 0};
-    sn_engine_pause(c->thread);
-    result = sn_blocking_syscall(c->thread, (long)c->number, arguments);
-    sn_engine_resume(c->thread);
-    return result;
+    return sn_syscall_pass(c->thread, c->number, a);
 }
 
 static long do_readlink(call *c) {
@@ -216,6 +295,11 @@ static const emulation emulations[] = {
     {__NR_exit_group, do_exit_group},
     {__NR_arch_prctl, do_arch_prctl},
     {__NR_rseq, do_unknown},
+    {__NR_prctl, do_prctl},
+    {__NR_seccomp, do_seccomp},
+    {__NR_prlimit64, do_prlimit},
+    {__NR_setrlimit, do_setrlimit},
+    {__NR_getrlimit, do_getrlimit},
     {__NR_close, do_close},
     {__NR_dup2, do_duplicate},
     {__NR_dup3, do_duplicate},
@@ -242,13 +326,25 @@ void sn_syscalls_init(void) {
     }
 }
 
+/** The kernel looks at 32 bits of the number; emitted code at 16, so that numbers come here that only look like one of
+    ours (those of the x32 calls). */
+static long carry_out(call *c) {
+    uint32_t number = (uint32_t)c->number;
+    if (number < NUMBERS && runners[number]) return runners[number](c);
+    if ((number & 0xffff) < NUMBERS && runners[number & 0xffff]) return -ENOSYS;
+    return sn_syscall_pass(c->thread, c->number, c->arguments);
+}
+
 void sn_syscall_emulate(sn_thread *thread) {
     call c = {.thread = thread, .number = sn_abi_syscall_number(thread)};
     sn_abi_syscall_arguments(thread, c.arguments);
     sn_abi_syscall_begin(thread);
-    /* The emitted code looks at 16 bits of the number only. */
-    long (*run)(call *) = c.number < NUMBERS ? runners[c.number] : NULL;
-    long result = run ? run(&c) : -ENOSYS;
+    long result;
+    if (sn_seccomp_permits(thread, c.number, c.arguments, &result)) {
+        result = carry_out(&c);
+        /* A page that the engine keeps the kernel from writing to? */
+        if (result == -EFAULT && sn_space_unwatch_all()) result = carry_out(&c);
+    }
     if (result == SN_SYSCALL_NO_RESULT) return;
     if (result == SN_INTERRUPTED) sn_abi_restart_syscall(thread, c.number);
     else sn_abi_set_result(thread, (uint64_t)result);

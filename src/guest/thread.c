@@ -20,7 +20,9 @@
 #include "base/x86_64/raw_syscall.h"
 #include "guest/dispatch.h"
 #include "guest/host_tls.h"
+#include "guest/limits.h"
 #include "guest/process.h"
+#include "guest/seccomp.h"
 #include "guest/signal.h"
 #include "guest/x86_64/abi.h"
 #include "jit/layout.h"
@@ -135,6 +137,10 @@ sn_thread *sn_thread_new(const sn_thread *parent) {
     thread->mask_held = true;
     thread->held_mask = parent->held_mask;
     thread->blocked_faults = parent->blocked_faults;
+    thread->filters = parent->filters;
+    thread->kernel_filters = parent->kernel_filters;
+    thread->strict = parent->strict;
+    sn_limits_inherit(thread, parent);
     return thread;
 }
 
@@ -197,6 +203,7 @@ void sn_thread_set_data(sn_thread *thread, void *data) { thread->tool_data = dat
 
 void sn_thread_started(sn_thread *thread) {
     list_add(thread);
+    sn_seccomp_thread_started(thread);
     if (tool->thread_start && !thread->borrowed) tool->thread_start(thread);
 }
 
@@ -394,6 +401,7 @@ static long clone_sharing(sn_thread *thread, clone_request *request) {
 static void become_child(sn_thread *thread) {
     thread->id = (int)sn_syscall(__NR_gettid);
     thread->process = (int)sn_syscall(__NR_getpid);
+    sn_limits_after_fork(thread);
     thread->borrowed = false;
     sn_host_tls_set_id((void *)thread->engine_base, thread->id);
     sn_lock_reset(&list_lock);

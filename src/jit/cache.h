@@ -42,6 +42,8 @@ void sn_indirect_clear(void);
 
 /** Whether the engine carries out a system call itself (one byte a number, read by emitted code). */
 void sn_emulate_syscall(unsigned number, bool emulate);
+/** The engine carries out all of them from now on. */
+void sn_emulate_all_syscalls(void);
 /** Its address, below 4 GiB. */
 uint64_t sn_syscall_table_address(void);
 #define SN_SYSCALL_TABLE_SIZE 65536

@@ -16,6 +16,15 @@
 #include "sonde/tool.h"
 
 struct sn_signal_table;
+struct sn_filter;
+
+/** Limits on memory that the engine applies in the kernel's place (guest/limits.c). */
+enum { SN_LIMIT_ADDRESS_SPACE, SN_LIMIT_DATA, SN_MEMORY_LIMITS };
+
+/** As the kernel lays it out (struct rlimit64). */
+typedef struct sn_memory_limit {
+    uint64_t soft, hard;
+} sn_memory_limit;
 
 /** A signal that arrived at a moment when the client's state was not at an instruction boundary. */
 typedef struct sn_pending_signal {
@@ -81,6 +90,11 @@ struct sn_thread {
     uint8_t stepping;       /**< sn_stepping */
     uint8_t fatal_signal;
     uint64_t fault_address;
+
+    const struct sn_filter *filters;        /**< seccomp filters, newest first (guest/seccomp.c) */
+    const struct sn_filter *kernel_filters; /**< the newest that the kernel has too */
+    bool strict;                            /**< seccomp's strict mode */
+    sn_memory_limit borrowed_limits[SN_MEMORY_LIMITS]; /**< of a process that borrows the address space */
 
     /* Memory that belongs to this thread. */
     void *mapping;

@@ -5,6 +5,7 @@
 #ifndef SONDE_GUEST_X86_64_ABI_H
 #define SONDE_GUEST_X86_64_ABI_H
 
+#include <linux/audit.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #include "jit/thread.h"
 
 #define SN_SYSCALL_INSTRUCTION_SIZE 2
+#define SN_ABI_AUDIT_ARCHITECTURE AUDIT_ARCH_X86_64
 
 static inline uint64_t sn_abi_syscall_number(const sn_thread *thread) { return thread->general[SN_RAX]; }
 
