@@ -23,10 +23,15 @@ static int duplicate_high(int descriptor) {
     int top = HIGHEST;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < HIGHEST)
         top = (int)limit.rlim_cur;
-    int copy = -1;
-    for (int from = top - 1; copy < 0 && from >= LOWEST_HIGH && from >= top - 2 * HOLDERS; from--)
-        copy = fcntl(descriptor, F_DUPFD_CLOEXEC, from);
-    return copy;
+    for (int from = top - 1; from >= LOWEST_HIGH && from >= top - 2 * HOLDERS; from--) {
+        int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, from);
+        if (copy >= 0 && copy < top)
+            return copy;
+        if (copy >= 0)
+            close(copy);
+    }
+    /* The client has all of those: anything above them. */
+    return fcntl(descriptor, F_DUPFD_CLOEXEC, top);
 }
 
 static bool register_holder(int *holder) {
@@ -97,6 +102,16 @@ static int *holder_of(int number) {
 
 bool sn_descriptor_is_taken(int number) {
     return holder_of(number) != NULL;
+}
+
+int sn_descriptor_next_taken(int from) {
+    int next = -1;
+    for (unsigned i = 0; i < HOLDERS; i++) {
+        int *holder = atomic_load(&holders[i]);
+        if (holder && *holder >= from && (next < 0 || *holder < next))
+            next = *holder;
+    }
+    return next;
 }
 
 bool sn_descriptor_give_way(int number) {

@@ -2,9 +2,10 @@
  * @fileoverview The engine's own file descriptors: out of the client's way, and known.
  *
  * A client numbers its descriptors from 0, closes ranges of them, duplicates onto chosen numbers and counts what is
- * open. The engine's few lie near the top of the (soft) limit, at most 1023, are close-on-exec, and each is held in one
- * variable that is registered here, so that the emulation of close, close_range, dup2 and /proc/self/fd can ask whether a
- * number is the engine's, and move it when the client wants that very number.
+ * open. The engine's few lie near the top of the (soft) limit, at most 1023 (above only if the client has those itself),
+ * are close-on-exec, and each is held in one variable that is registered here, so that the emulation of close,
+ * close_range, dup2 and /proc/self/fd can ask whether a number is the engine's, and move it when the client wants that
+ * very number.
  */
 #ifndef SONDE_BASE_DESCRIPTOR_H
 #define SONDE_BASE_DESCRIPTOR_H
@@ -24,6 +25,9 @@ int sn_descriptor_close(int *holder);
 
 /** Whether `number` is one of the engine's. Any thread, any time. */
 bool sn_descriptor_is_taken(int number);
+
+/** The lowest of the engine's that is not below `from`; -1 if there is none. */
+int sn_descriptor_next_taken(int from);
 
 /** The client is about to make `number` its own: if it is one of the engine's, that one moves elsewhere. Returns false
     if it is and there is no room. */

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "base/descriptor.h"
 #include "base/text.h"
 #include "base/x86_64/raw_syscall.h"
 #include "guest/descriptor_path.h"
@@ -141,6 +142,41 @@ static const struct file *recognise(sn_text *whole, int directory, const char *p
     }
     *thread = own_thread(whole->buffer, &rest);
     return *thread ? file_named(rest) : NULL;
+}
+
+/* --------------------------------------------------- the engine's descriptors */
+
+/** The descriptor that a name in a listing stands for; -1 if none. */
+static int descriptor_named(const char *name) {
+    int value = 0;
+    const char *digit = name;
+    for (; *digit >= '0' && *digit <= '9' && value < INT_MAX / 10 - 1; digit++) {
+        value = value * 10 + (*digit - '0');
+    }
+    return digit == name || *digit || (name[0] == '0' && name[1]) ? -1 : value;
+}
+
+/** Whether an absolute path lies in a folder of this process's descriptors. */
+static bool lists_own_descriptors(const char *path) {
+    const char *rest;
+    if (step_over(&path, "/dev/fd")) {
+        return true;
+    }
+    return own_thread(path, &rest) && (step_over(&rest, "fd") || step_over(&rest, "fdinfo"));
+}
+
+bool sn_procfs_hides(int directory, const char *path) {
+    int number = descriptor_named(last_part(path));
+    if (number < 0 || !sn_descriptor_is_taken(number)) {
+        return false; /* nearly always */
+    }
+    char buffer[PATH_MAX];
+    sn_text whole = sn_text_in(buffer, sizeof buffer);
+    return make_absolute(&whole, directory, path) && lists_own_descriptors(buffer);
+}
+
+bool sn_procfs_hides_entry(int directory, const char *name) {
+    return !strchr(name, '/') && sn_procfs_hides(directory, name);
 }
 
 /* ------------------------------------------------------------------ opening */

@@ -20,6 +20,13 @@ bool sn_procfs_open(int directory, const char *path, int flags, int mode, long *
 /** If `path` names the exe link of this process, the client's program; else NULL. */
 const char *sn_procfs_exe_path(const char *path);
 
+/** Whether `path` (as openat would take it) names one of the engine's own descriptors in a folder that lists those of this
+    process: for the client there is no such file. */
+bool sn_procfs_hides(int directory, const char *path);
+
+/** The same for a name in the folder that is open as `directory`. */
+bool sn_procfs_hides_entry(int directory, const char *name);
+
 /** Signal sets as the client sees them, bit N-1 for signal N. */
 typedef struct sn_procfs_signals {
     uint64_t blocked, ignored, caught;

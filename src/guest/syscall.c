@@ -18,6 +18,7 @@
 #include "base/descriptor.h"
 #include "base/x86_64/raw_syscall.h"
 #include "guest/limits.h"
+#include "guest/listing.h"
 #include "guest/loader.h"
 #include "guest/process.h"
 #include "guest/procfs.h"
@@ -194,20 +195,39 @@ static long do_duplicate(call *c) {
     return sn_syscall(c->number, a[0], a[1], a[2]);
 }
 
+static long do_dup(call *c) {
+    return sn_descriptor_is_taken((int)c->arguments[0]) ? -EBADF : sn_syscall(__NR_dup, c->arguments[0]);
+}
+static long do_fcntl(call *c) {
+    return sn_descriptor_is_taken((int)c->arguments[0]) ? -EBADF : sn_syscall_pass(c->thread, c->number, c->arguments);
+}
+
+/** Folders: entries that stand for the engine's descriptors are taken out of what the client read. */
+static long do_getdents(call *c) {
+    const uint64_t *a = c->arguments;
+    for (;;) {
+        long result = sn_syscall_pass(c->thread, c->number, a);
+        if (result <= 0) return result;
+        uint64_t left = sn_listing_clean((int)a[0], c->number == __NR_getdents64, a[1], (uint64_t)result);
+        if (left) return (long)left; /* else nothing remains of this part, and 0 would mean the end */
+    }
+}
+
 /** The engine's descriptors inside the range stay; the pieces around them are closed. */
 static long do_close_range(call *c) {
     unsigned first = (unsigned)c->arguments[0], last = (unsigned)c->arguments[1];
     if (first > last) return -EINVAL;
-    unsigned from = first, highest = last < 1024 ? last : 1024;
-    for (unsigned at = first; at <= highest; at++) {
-        if (!sn_descriptor_is_taken((int)at)) continue;
-        if (at > from) {
-            long result = sn_syscall(__NR_close_range, from, at - 1, c->arguments[2]);
+    unsigned from = first;
+    while (from <= last) {
+        int next = from > INT_MAX ? -1 : sn_descriptor_next_taken((int)from);
+        if (next < 0 || (unsigned)next > last) return sn_syscall(__NR_close_range, from, last, c->arguments[2]);
+        if ((unsigned)next > from) {
+            long result = sn_syscall(__NR_close_range, from, next - 1, c->arguments[2]);
             if (result) return result;
         }
-        from = at + 1;
+        from = (unsigned)next + 1;
     }
-    return from <= last ? sn_syscall(__NR_close_range, from, last, c->arguments[2]) : 0;
+    return 0;
 }
 
 /* ------------------------------------------------------------------------- paths */
@@ -231,7 +251,9 @@ static long do_open(call *c) {
     bool at = c->number == __NR_openat;
     char path[PATH_MAX];
     long result;
-    if (names_proc(at ? a[1] : a[0], path) &&
+    bool known = names_proc(at ? a[1] : a[0], path);
+    if (known && sn_procfs_hides(at ? (int)a[0] : AT_FDCWD, path)) return -ENOENT;
+    if (known &&
         sn_procfs_open(at ? (int)a[0] : AT_FDCWD, path, (int)(at ? a[2] : a[1]), (int)(at ? a[3] : a[2]), &result))
         return result;
     return sn_syscall_pass(c->thread, c->number, a);
@@ -241,23 +263,38 @@ static long do_readlink(call *c) {
     const uint64_t *a = c->arguments;
     unsigned first = c->number == __NR_readlinkat;
     char path[PATH_MAX];
-    const char *program = names_proc(a[first], path) ? sn_procfs_exe_path(path) : NULL;
-    if (!program) return sn_syscall(c->number, a[0], a[1], a[2], a[3]);
+    bool known = names_proc(a[first], path);
+    if (known && sn_procfs_hides(first ? (int)a[0] : AT_FDCWD, path)) return -ENOENT;
+    const char *program = known ? sn_procfs_exe_path(path) : NULL;
+    if (!program) return sn_syscall_pass(c->thread, c->number, a);
     size_t size = strlen(program);
     if ((int)a[first + 2] <= 0) return -EINVAL;
     if (size > a[first + 2]) size = a[first + 2];
     return sn_copy_safely((void *)a[first + 1], program, size) ? (long)size : -EFAULT;
 }
 
-/** Calls whose path, argument number `argument`, may name the client's own program. */
+/** Whether a call with a path is about a link itself, not about what it leads to. */
+static bool is_about_link(const call *c) {
+    switch (c->number) {
+    case __NR_lstat: return true;
+    case __NR_newfstatat:
+    case __NR_faccessat2: return c->arguments[3] & AT_SYMLINK_NOFOLLOW;
+    case __NR_statx: return c->arguments[2] & AT_SYMLINK_NOFOLLOW;
+    default: return false;
+    }
+}
+
+/** Calls whose path, argument number `argument`, may name the client's own program or a descriptor of the engine. */
 static long with_path(call *c, unsigned argument) {
     const uint64_t *a = c->arguments;
     char path[PATH_MAX];
-    const char *program = names_proc(a[argument], path) ? sn_procfs_exe_path(path) : NULL;
+    bool known = names_proc(a[argument], path);
+    if (known && sn_procfs_hides(argument ? (int)a[0] : AT_FDCWD, path)) return -ENOENT;
+    const char *program = known && !is_about_link(c) ? sn_procfs_exe_path(path) : NULL;
     uint64_t changed[6];
     memcpy(changed, a, sizeof changed);
     if (program) changed[argument] = (uint64_t)program;
-    return sn_syscall(c->number, changed[0], changed[1], changed[2], changed[3], changed[4], changed[5]);
+    return sn_syscall_pass(c->thread, c->number, changed);
 }
 static long do_path_first(call *c) { return with_path(c, 0); }
 static long do_path_second(call *c) { return with_path(c, 1); }
@@ -301,6 +338,10 @@ static const emulation emulations[] = {
     {__NR_setrlimit, do_setrlimit},
     {__NR_getrlimit, do_getrlimit},
     {__NR_close, do_close},
+    {__NR_dup, do_dup},
+    {__NR_fcntl, do_fcntl},
+    {__NR_getdents, do_getdents},
+    {__NR_getdents64, do_getdents},
     {__NR_dup2, do_duplicate},
     {__NR_dup3, do_duplicate},
     {__NR_close_range, do_close_range},
@@ -309,6 +350,7 @@ static const emulation emulations[] = {
     {__NR_readlink, do_readlink},
     {__NR_readlinkat, do_readlink},
     {__NR_stat, do_path_first},
+    {__NR_lstat, do_path_first},
     {__NR_access, do_path_first},
     {__NR_newfstatat, do_path_second},
     {__NR_faccessat, do_path_second},
