@@ -18,6 +18,23 @@ enum {
 
 static _Atomic(int *) holders[HOLDERS];
 
+/** The client has every number that its soft limit allows: one above, which the hard limit may allow. */
+static int duplicate_beyond_limit(int descriptor) {
+    struct rlimit limit, higher;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return -1;
+    higher = (struct rlimit){limit.rlim_cur + 2 * HOLDERS, limit.rlim_max};
+    if (higher.rlim_cur > higher.rlim_max)
+        higher.rlim_cur = higher.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &higher) != 0)
+        return -1;
+    int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, (int)limit.rlim_cur);
+    int error = errno;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    errno = error;
+    return copy;
+}
+
 static int duplicate_high(int descriptor) {
     struct rlimit limit;
     int top = HIGHEST;
@@ -31,7 +48,8 @@ static int duplicate_high(int descriptor) {
             close(copy);
     }
     /* The client has all of those: anything above them. */
-    return fcntl(descriptor, F_DUPFD_CLOEXEC, top);
+    int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, top);
+    return copy >= 0 ? copy : duplicate_beyond_limit(descriptor);
 }
 
 static bool register_holder(int *holder) {
