@@ -95,8 +95,9 @@ def count_differences(native, sonde):
 
 
 def ended(outcome, number):
-    """How a block ended: `end`, or its signal."""
-    return outcome.by_block().get(number, "").split(" ")[1:2]
+    """How a block ended: `end`, or signal, code, place and address."""
+    words = outcome.by_block().get(number, "").split(" ")[1:5]
+    return words[:1] if words[:1] == ["end"] else words
 
 
 # ---- making a difference small ----
