@@ -105,8 +105,8 @@ def prelude(tool, logs):
     """The shell text that defines `run` and `run_all`."""
     lines = []
     for name, follow in (("run", ()), ("run_all", ("--trace-children=yes",))):
-        words = () if tool == NATIVE else (str(SONDE), tool, f"--log-file={logs}/%p", *follow, "--")
-        # exec in a subshell, so that natively too the program is started and not a command built into bash.
+        words = ("/usr/bin/env", "--") if tool == NATIVE else (str(SONDE), tool, f"--log-file={logs}/%p", *follow, "--")
+        # By env, so that natively too a program is started and not a command built into bash, with the same words.
         lines.append('%s() { (exec %s "$@"); }' % (name, " ".join(map(shlex.quote, words))))
     return "\n".join(lines)
 

@@ -3,4 +3,4 @@
 # version: luajit -v
 # tools: none count
 # needs: luajit
-run luajit "$SOURCES/work.lua"; echo $?; run luajit -joff "$SOURCES/work.lua"; echo $?; run luajit -e 'error("text")'; echo $?; run luajit -Ohotloop=2 "$SOURCES/work.lua"; echo $?
+run luajit "$SOURCES/work.lua"; echo $?; run luajit -joff "$SOURCES/work.lua"; echo $?; run luajit -e 'error("text")' 2>&1 | head -n 1; run luajit -Ohotloop=2 "$SOURCES/work.lua"; echo $?

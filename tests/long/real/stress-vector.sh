@@ -3,5 +3,5 @@
 # version: stress-ng --version
 # tools: none
 # needs: stress-ng
-# limit: 300
-run_all stress-ng --verify --no-rand-seed --temp-path "$HOME" --log-file log --timeout 240 --vecmath 2 --vecmath-ops 60 --vecfp 1 --vecfp-ops 4 --vecwide 1 --vecwide-ops 40 --vecshuf 1 --vecshuf-ops 60 --matrix 1 --matrix-ops 60 > /dev/null 2>&1; echo "status $?"; grep -c -i -E ': (fail|error):' log; grep -E ': (fail|error):' log | sed 's/\[[0-9]*\]//g' | sort -u | head -n 20
+# limit: 180
+run_all stress-ng --verify --no-rand-seed --temp-path "$HOME" --log-file log --timeout 15 --vecmath 2 --vecmath-ops 60 --vecfp 1 --vecfp-ops 4 --vecwide 1 --vecwide-ops 40 --vecshuf 1 --vecshuf-ops 60 --matrix 1 --matrix-ops 60 > /dev/null 2>&1; echo "status $?"; grep -c -i -E ': (fail|error):' log; grep -E ': (fail|error):' log | sed 's/\[[0-9]*\]//g' | sort -u | head -n 20

@@ -19,9 +19,9 @@ procedure Work is
    end Counter;
 
    type Numbers is array (1 .. 10) of Integer;
-   Some : Numbers := (others => 1);
+   Table : Numbers := (others => 1);
 
-   function At_Place (Place : Integer) return Integer is (Some (Place));
+   function At_Place (Place : Integer) return Integer is (Table (Place));
 
    task type Worker is
       entry Start (Number : Integer);
@@ -52,8 +52,8 @@ begin
       when Constraint_Error => Put_Line ("out of range");
    end;
    begin
-      Some (1) := Counter.Value - 21000;
-      Put_Line (Integer'Image (100 / Some (1)));
+      Table (1) := Counter.Value - 21000;
+      Put_Line (Integer'Image (100 / Table (1)));
    exception
       when Constraint_Error => Put_Line ("division by zero");
    end;
