@@ -6,6 +6,7 @@ A program is one C, C++ or assembly file. Lines of the form `// key: value` dire
     link:        what goes behind the file on the command line
     variants:    other ways to build it, names of VARIANTS below; default `dynamic`
     core:        `yes`: runs under every combination of the options that change code generation
+    heavy:       `yes`: not with --debug-links=no, where every block goes through the dispatcher (50 times slower)
     status:      exit status natively (negative: the signal that ends it); default 0
     arguments:   shell-quoted arguments
     runs:        several runs, ARGUMENT=STATUS each

@@ -1,3 +1,4 @@
+// heavy: yes
 // build: gcc -O1
 // libraries: dlopen_body.c:VALUE=1, dlopen_body.c:VALUE=2
 // link: -ldl

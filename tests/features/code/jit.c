@@ -1,3 +1,4 @@
+// heavy: yes
 // build: gcc -O2 -pthread
 /* A small compiler as JITs are: 100 functions that call each other, whose call targets and bodies are patched between
    runs; and two threads, one of which generates code that the other runs (published by an atomic pointer). */

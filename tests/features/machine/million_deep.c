@@ -1,3 +1,4 @@
+// heavy: yes
 // build: gcc -O1 -pthread
 /* Recursion a million frames deep on a large stack, twice, and a longjmp from the bottom to the top. */
 #include "check.h"

@@ -1,3 +1,4 @@
+// heavy: yes
 // build: g++ -O1 -pthread
 // variants: dynamic, static, clang++, no-pie
 /* C++ exceptions: through many frames, rethrown, in threads, from a signal-free destructor chain, across a callback. */

@@ -1,3 +1,4 @@
+// heavy: yes
 // build: gcc -O1
 // variants: dynamic, static
 /* getcontext, makecontext and swapcontext between three stacks, 30000 switches; a signal handler on a coroutine's stack;

@@ -1,3 +1,4 @@
+// heavy: yes
 // build: gcc -O1 -pthread
 /* 2 kHz signals while the program makes many system calls: reads, writes, mmap, fork and wait; all must succeed. */
 #include "check.h"

@@ -1,3 +1,4 @@
+// heavy: yes
 // build: gcc -O1 -pthread
 /* timer_create with SIGEV_SIGNAL, SIGEV_THREAD_ID, SIGEV_THREAD and SIGEV_NONE; overruns; timerfd; clocks. */
 #include "check.h"

@@ -1,3 +1,4 @@
+// heavy: yes
 // build: gcc -O2 -pthread
 /* Threads that send each other 4 x 2000 real-time signals by pthread_kill while they compute; none is lost, and the
    computations are exact. */

@@ -1,3 +1,4 @@
+// heavy: yes
 // build: gcc -O2 -mavx2 -mfma -fno-tree-vectorize
 /* Real, virtual and profiling interval timers at 1 kHz into loops of integers, x87, SSE/AVX and without calls or memory;
    the handlers dirty registers; every result must be exact, and ticks must arrive during each loop. */

@@ -1,3 +1,4 @@
+// heavy: yes
 // build: gcc -O2 -pthread
 // variants: dynamic, static, musl, musl-static
 /* 2000 short-lived threads, joined and detached, 100 at once; thread-local data, stacks, return values, once, keys. */

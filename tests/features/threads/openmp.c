@@ -1,3 +1,4 @@
+// heavy: yes
 // build: gcc -O2 -fopenmp
 // link: -lm
 // environment: OMP_NUM_THREADS=2

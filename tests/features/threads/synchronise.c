@@ -1,3 +1,4 @@
+// heavy: yes
 // build: gcc -O2 -pthread
 /* Mutexes, condition variables, read-write locks, spin locks, robust mutex with a dying owner, and lock-prefixed
    instructions of all kinds from two threads at once (no update lost). */
