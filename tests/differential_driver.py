@@ -30,7 +30,13 @@ class Outcome:
     error: str
 
     def by_block(self):
-        return {line.split(" ", 1)[0]: line for line in self.lines if line}
+        """Number -> its line; with signals, the lines of a block that did not end the same each time."""
+        found = {}
+        for line in self.lines:
+            number = line.split(" ", 1)[0]
+            if number.isdigit():
+                found[number] = f"{found[number]}\n{line}" if number in found else line
+        return found
 
 
 def execute(command, timeout):
