@@ -28,12 +28,14 @@ import hashlib
 import os
 import pathlib
 import re
+import resource
 import select
 import shlex
 import shutil
 import signal
 import subprocess
 import tempfile
+import time
 
 TESTS = pathlib.Path(__file__).resolve().parent
 PROJECT = TESTS.parent
@@ -224,24 +226,31 @@ class Outcome:
     error: bytes
 
 
-def kill_session(leader):
-    """Kill every process of the session that `leader` (our child, not yet waited for) leads."""
+def session_members(leader):
+    """Processes of the session that `leader` leads, itself and the dead left out."""
     for entry in pathlib.Path("/proc").iterdir():
-        if not entry.name.isdigit():
+        if not entry.name.isdigit() or int(entry.name) == leader:
             continue
         try:
             fields = (entry / "stat").read_text().rpartition(")")[2].split()
         except OSError:
             continue
-        if int(fields[3]) == leader and int(entry.name) != leader:
+        if int(fields[3]) == leader and fields[0] not in "ZX":
+            yield int(entry.name)
+
+
+def kill_session(leader):
+    """Kill our child `leader` (not yet waited for, so that its number is its own) and all of its session. What forks
+    meanwhile is found in the next round."""
+    members = [leader]
+    deadline = time.monotonic() + 5
+    while members and time.monotonic() < deadline:
+        for member in members:
             try:
-                os.kill(int(entry.name), signal.SIGKILL)
+                os.kill(member, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-    try:
-        os.kill(leader, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
+        members = list(session_members(leader))
 
 
 def run(command, environment=None, seconds=SECONDS, executable=None, directory=None):
@@ -252,6 +261,8 @@ def run(command, environment=None, seconds=SECONDS, executable=None, directory=N
                                    stderr=error, env=full, start_new_session=True, executable=executable, cwd=directory)
         handle = os.pidfd_open(process.pid)
         try:
+            # Should the tests themselves be killed: nothing that spins lives on, its children included.
+            resource.prlimit(process.pid, resource.RLIMIT_CPU, (300, 300))
             poller = select.poll()
             poller.register(handle, select.POLLIN)
             in_time = bool(poller.poll(seconds * 1000))

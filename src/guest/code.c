@@ -18,11 +18,16 @@
 /** Writes seen a page; a collision only makes a page hot a little earlier. */
 static uint8_t writes[PAGE_SLOTS];
 
+/** Whether a block on the page was seen to write to its own page: it may be rewriting what comes next in itself. */
+static bool rewrites_itself[PAGE_SLOTS];
+
 static unsigned slot_of(uint64_t address) {
     return (unsigned)((address / SN_PAGE_SIZE * UINT64_C(0x9e3779b97f4a7c15)) >> 52) % PAGE_SLOTS;
 }
 
 bool sn_client_code_is_hot(uint64_t address) { return writes[slot_of(address)] >= WRITES_UNTIL_HOT; }
+
+bool sn_client_code_rewrites_itself(uint64_t address) { return rewrites_itself[slot_of(address)]; }
 
 static sn_module_listener *module_listener;
 
@@ -50,5 +55,6 @@ bool sn_code_written(uint64_t address, uint64_t cache, bool *inside) {
     uint64_t page = address & ~(SN_PAGE_SIZE - 1);
     if (discard(page, page + SN_PAGE_SIZE) && writes[slot_of(page)] < WRITES_UNTIL_HOT) writes[slot_of(page)]++;
     *inside = was_valid && !sn_block_record_at(block)->valid;
+    if (*inside) rewrites_itself[slot_of(page)] = true;
     return true;
 }

@@ -83,7 +83,21 @@ static void leave_by_exit(sn_thread *thread, uint32_t number) {
     enter_block(thread, block);
 }
 
+/** A target that no program can have is the fault of the branch, which has not happened then. */
+static bool impossible_branch(sn_thread *thread) {
+    if (sn_abi_is_canonical(thread->pc)) return false;
+    uint32_t number = sn_block_at_cache(thread->branch_site);
+    if (!number) return false;
+    const sn_block_record *block = sn_block_record_at(number);
+    thread->pc = block->client + (uint64_t)(int64_t)sn_place_of(block, thread->branch_site)->client;
+    sn_abi_set_stack_pointer(thread, sn_abi_stack_pointer(thread) - (uint64_t)sn_abi_branch_pop(thread->pc));
+    siginfo_t info = {.si_signo = SIGSEGV, .si_code = SI_KERNEL};
+    sn_signal_raise(thread, &info);
+    return true;
+}
+
 static void leave_by_branch(sn_thread *thread, bool general) {
+    if (general && impossible_branch(thread)) return;
     uint32_t block = block_at(thread);
     if (block && !sn_settings_current.no_links) {
         uint64_t start = sn_block_record_at(block)->start;
@@ -158,6 +172,7 @@ void sn_dispatch(sn_thread *thread) {
     thread->inside_call = false;
     uint32_t before = generation;
     note_client_address(thread, exit);
+    thread->branched = exit == SN_EXIT_INDIRECT || exit == SN_EXIT_FAR;
     sn_client_leave(thread);
     sn_engine_enter(thread);
     /* The cache was emptied while this thread waited: the numbers of its exits and calls mean nothing any more. */

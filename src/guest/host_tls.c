@@ -3,13 +3,16 @@
  */
 #include "guest/host_tls.h"
 
+#include <asm/unistd.h>
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/x86_64/raw_syscall.h"
 
 /** Words of the thread control block that are the same in all threads (glibc's tcbhead_t): itself twice, the stack guard
     and the pointer guard. */
@@ -18,6 +21,7 @@ enum { WORD_SELF = 0, WORD_THREAD = 2, WORD_STACK_GUARD = 5, WORD_POINTER_GUARD 
 
 static void *(*allocate)(void *);
 static void (*release)(void *, bool);
+static void (*begin_locale)(void); /**< per-thread pointers to the character tables */
 static size_t id_offset;
 
 void *sn_host_tls_current(void) { return __builtin_thread_pointer(); }
@@ -36,18 +40,31 @@ static void *nothing(void *argument) { return argument; }
 void sn_host_tls_init(void) {
     *(void **)&allocate = dlsym(RTLD_DEFAULT, "_dl_allocate_tls");
     *(void **)&release = dlsym(RTLD_DEFAULT, "_dl_deallocate_tls");
-    if (!allocate || !release)
+    *(void **)&begin_locale = dlsym(RTLD_DEFAULT, "__ctype_init");
+    if (!allocate || !release || !begin_locale)
         sn_fail(SN_STATUS_ENGINE, "this C library offers no _dl_allocate_tls; Sonde needs glibc");
     id_offset = find_id_offset();
 }
 
-/** libc takes short cuts in its locks until the first thread was made: make one. */
+/** The signals that libc handles for itself once there are threads (cancellation, setuid): they belong to the client's
+    libc, the engine's never needs them. */
+enum { FIRST_LIBC_SIGNAL = 32, LAST_LIBC_SIGNAL = 33 };
+
+/** libc takes short cuts in its locks until the first thread was made: make one, and undo what that does to signals. */
 static void become_threaded(void) {
     static bool done;
+    char actions[LAST_LIBC_SIGNAL - FIRST_LIBC_SIGNAL + 1][32];
+    uint64_t mask;
     pthread_t thread;
     if (done) return;
     done = true;
+    sn_syscall(__NR_rt_sigprocmask, SIG_BLOCK, NULL, &mask, 8);
+    for (int i = FIRST_LIBC_SIGNAL; i <= LAST_LIBC_SIGNAL; i++)
+        sn_syscall(__NR_rt_sigaction, i, NULL, actions[i - FIRST_LIBC_SIGNAL], 8);
     if (!pthread_create(&thread, NULL, nothing, NULL)) pthread_join(thread, NULL);
+    for (int i = FIRST_LIBC_SIGNAL; i <= LAST_LIBC_SIGNAL; i++)
+        sn_syscall(__NR_rt_sigaction, i, actions[i - FIRST_LIBC_SIGNAL], NULL, 8);
+    sn_syscall(__NR_rt_sigprocmask, SIG_SETMASK, &mask, NULL, 8);
 }
 
 void *sn_host_tls_new(void) {
@@ -61,6 +78,8 @@ void *sn_host_tls_new(void) {
     words[WORD_POINTER_GUARD] = own[WORD_POINTER_GUARD];
     return block;
 }
+
+void sn_host_tls_begin(void) { begin_locale(); }
 
 void sn_host_tls_free(void *block) {
     if (block) release(block, true);

@@ -15,6 +15,8 @@ void sn_host_tls_init(void);
 /** A new block; NULL when memory is short. Its address is the thread pointer. */
 void *sn_host_tls_new(void);
 void sn_host_tls_free(void *block);
+/** In a new thread, on its block: what libc does at the start of a thread of its own. */
+void sn_host_tls_begin(void);
 /** Set the thread number that libc's locks compare. */
 void sn_host_tls_set_id(void *block, int id);
 /** Thread pointer of the calling (libc) thread. */

@@ -44,6 +44,8 @@ void sn_process_after_fork_everywhere(void) {
 }
 
 static int ended_process;
+static sn_lock end_lock;
+static sn_thread *ending; /**< who holds the lock: a failure inside the end must not wait for itself */
 
 void sn_process_after_fork(sn_thread *thread) {
     sn_space_after_fork();
@@ -52,22 +54,25 @@ void sn_process_after_fork(sn_thread *thread) {
     sn_log_after_fork();
     sn_output_after_fork();
     ended_process = 0;
+    sn_lock_reset(&end_lock);
+    ending = NULL;
 }
 
 /* --------------------------------------------------------------------------- end */
 
-static sn_lock end_lock;
 static bool report_failed;
 
 void sn_process_end(sn_thread *thread) {
-    if (thread->borrowed) return;
+    if (thread->borrowed || ending == thread) return;
     sn_lock_acquire(&end_lock);
+    ending = thread;
     if (ended_process != thread->process) {
         ended_process = thread->process;
         if (sn_current_tool()->end) sn_current_tool()->end();
         if (!sn_output_close()) report_failed = true;
         if (sn_settings_current.stats) sn_statistics_print();
     }
+    ending = NULL;
     sn_lock_release(&end_lock);
 }
 

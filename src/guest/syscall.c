@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -96,6 +97,14 @@ static long do_pkey_mprotect(call *c) {
 static long do_mremap(call *c) {
     const uint64_t *a = c->arguments;
     return sn_space_mremap(a[0], a[1], a[2], (int)a[3], a[4]);
+}
+/** Advice that throws contents away may bring back other code. */
+static long do_madvise(call *c) {
+    const uint64_t *a = c->arguments;
+    long result = sn_syscall(__NR_madvise, a[0], a[1], a[2]);
+    bool discards = a[2] == MADV_DONTNEED || a[2] == MADV_REMOVE || a[2] == MADV_FREE || a[2] == MADV_DONTNEED_LOCKED;
+    if (discards) sn_code_discard(a[0], a[0] + a[1]);
+    return result;
 }
 static long do_brk(call *c) { return sn_space_break(c->arguments[0]); }
 static long do_shmat(call *c) { return sn_space_shmat((int)c->arguments[0], c->arguments[1], (int)c->arguments[2]); }
@@ -313,6 +322,7 @@ static const emulation emulations[] = {
     {__NR_pkey_mprotect, do_pkey_mprotect},
     {__NR_mremap, do_mremap},
     {__NR_remap_file_pages, do_unknown},
+    {__NR_madvise, do_madvise},
     {__NR_brk, do_brk},
     {__NR_shmat, do_shmat},
     {__NR_shmdt, do_shmdt},

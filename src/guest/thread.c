@@ -50,6 +50,7 @@ _Static_assert(offsetof(sn_thread, reenter) == SN_THREAD_REENTER, "offset");
 _Static_assert(offsetof(sn_thread, save_mask) == SN_THREAD_SAVE_MASK, "offset");
 _Static_assert(offsetof(sn_thread, last_syscall) == SN_THREAD_LAST_SYSCALL, "offset");
 _Static_assert(offsetof(sn_thread, segment_instructions) == SN_THREAD_SEGMENT_INSTRUCTIONS, "offset");
+_Static_assert(offsetof(sn_thread, branch_site) == SN_THREAD_BRANCH_SITE, "offset");
 _Static_assert(sizeof(sn_thread) <= SN_THREAD_COUNTERS, "size");
 
 static const sn_tool *tool;
@@ -444,6 +445,7 @@ void sn_thread_begin(sn_thread *thread) {
     thread->id = (int)sn_syscall(__NR_gettid);
     thread->process = (int)sn_syscall(__NR_getpid);
     sn_host_tls_set_id(thread->host_tls, thread->id);
+    sn_host_tls_begin();
     sn_signals_thread_start(thread);
     sn_engine_enter(thread);
     sn_thread_started(thread);

@@ -41,6 +41,8 @@ typedef struct sn_place {
                               or SN_BRANCH_SPILLED */
 } sn_place;
 
+/** The register has the second segment base added to it. */
+#define SN_BASE_ADDED(reg) SN_SPILLED(reg, reg)
 #define SN_SPILLED(first, second) ((uint8_t)((first) | (second) << 4))
 
 typedef struct sn_block_record {

@@ -50,7 +50,8 @@ uint64_t sn_syscall_table_address(void);
 
 /** Let the patchable jump whose displacement is at `site` lead to `target`. */
 void sn_patch_site(uint64_t site, uint64_t target);
-/** Turn the indirect jump at `site` (found by a fault on it) into a jump to the general lookup. */
+/** Turn the indirect jump at `site` (found by a fault on it) into a jump to the general lookup, by way of a stub that
+    leaves the site's address in the thread's branch_site. */
 void sn_patch_indirect(uint64_t site);
 
 #endif

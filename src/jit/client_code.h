@@ -31,4 +31,8 @@ void sn_client_code_used(uint64_t address);
 /** Whether code on the page of `address` changes so often that its blocks should check themselves. */
 bool sn_client_code_is_hot(uint64_t address);
 
+/** Whether, besides, blocks on that page write to the page: then an instruction may change the next one, and blocks that
+    check themselves must be one instruction long. */
+bool sn_client_code_rewrites_itself(uint64_t address);
+
 #endif

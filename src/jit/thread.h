@@ -60,6 +60,7 @@ struct sn_thread {
     uint64_t save_mask;
     uint64_t last_syscall;  /**< number of the last system call that was passed through */
     uint64_t segment_instructions;
+    uint64_t branch_site;   /**< cache address of the last indirect branch that took the general way */
 
     /* From here on only C code looks. */
     bool inside_call;       /**< resume is behind a tool call in the middle of a block */
@@ -89,7 +90,8 @@ struct sn_thread {
     stack_t alternate;      /**< the client's alternate stack */
     uint8_t stepping;       /**< sn_stepping */
     uint8_t fatal_signal;
-    uint64_t fault_address;
+    bool branched;          /**< the engine was entered by an indirect branch that is done */
+    uint64_t stepped_to;    /**< where a client that steps itself was shown its last trap, or resumed */
 
     const struct sn_filter *filters;        /**< seccomp filters, newest first (guest/seccomp.c) */
     const struct sn_filter *kernel_filters; /**< the newest that the kernel has too */

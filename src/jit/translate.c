@@ -101,15 +101,16 @@ static void append(sn_block *block, const sn_insn *insn) {
     block->iterations[at].present = false;
 }
 
-static unsigned most_instructions(uint32_t number) {
+static unsigned most_instructions(uint64_t client, uint32_t number) {
     unsigned limit = sn_settings_current.block_limit ? sn_settings_current.block_limit : 40;
     if (number >= sn_settings_current.bisect_blocks) limit = 1;
+    if (sn_client_code_is_hot(client) && sn_client_code_rewrites_itself(client)) limit = 1;
     return limit > SN_MOST_INSTRUCTIONS ? SN_MOST_INSTRUCTIONS : limit;
 }
 
 /** Collect the instructions of the block at `client`. */
 static bool form(sn_block *block, uint64_t client, uint32_t number, uint64_t *fault) {
-    unsigned limit = most_instructions(number);
+    unsigned limit = most_instructions(client, number);
     bool follow = !sn_settings_current.no_superblocks && number < sn_settings_current.bisect_blocks;
     fetch_window window;
     window.start = window.size = 0;

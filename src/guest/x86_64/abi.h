@@ -39,6 +39,14 @@ static inline void sn_abi_restart_syscall(sn_thread *thread, uint64_t number) {
 static inline uint64_t sn_abi_stack_pointer(const sn_thread *thread) { return thread->general[SN_RSP]; }
 static inline void sn_abi_set_stack_pointer(sn_thread *thread, uint64_t value) { thread->general[SN_RSP] = value; }
 
+/** Whether an address is one that the processor can branch to at all. */
+static inline bool sn_abi_is_canonical(uint64_t address) {
+    return (uint64_t)((int64_t)(address << 16) >> 16) == address;
+}
+
+/** How many bytes the indirect branch at a client address pops (negative: pushes). */
+int64_t sn_abi_branch_pop(uint64_t client);
+
 /** Have the processor trap after every instruction once the thread goes on. */
 static inline void sn_abi_single_step(sn_thread *thread) { thread->flags |= 0x100; }
 

@@ -106,7 +106,6 @@ bool sn_frame_build(sn_thread *thread, ucontext_t *context, const siginfo_t *inf
                                       .mask = mask},
                           .info = *info};
     frame.context.machine.gregs[REG_RIP] = (greg_t)thread->pc;
-    frame.context.machine.gregs[REG_EFL] &= ~(greg_t)FLAG_TRAP;
     frame.context.machine.gregs[REG_OLDMASK] = (greg_t)mask;
     frame.context.machine.fpregs = (fpregset_t)area;
     if (!sn_copy_safely((void *)area, state, size) || !sn_copy_safely((void *)at, &frame, sizeof frame)) return false;

@@ -5,11 +5,14 @@
  * but the fault signals blocked. Takes no lock but those that fork holds itself, and waits for nothing: what the tool has
  * to be told is left for the dispatcher, which always comes next.
  */
+#include <dlfcn.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <ucontext.h>
 
 #include "base/log.h"
+#include "base/settings.h"
 #include "base/x86_64/raw_syscall.h"
 #include "guest/dispatch.h"
 #include "guest/signal.h"
@@ -90,6 +93,7 @@ static interruption locate(const ucontext_t *context) {
     } else if (sn_in_cache(counter)) {
         at.block = sn_block_at_cache(counter);
         if (at.block) locate_in_block(&at, counter);
+        else at.where = IN_LOOKUP; /* the stub of a branch that takes the general way */
     }
     return at;
 }
@@ -98,6 +102,10 @@ static interruption locate(const ucontext_t *context) {
 static void restore_spilled(sn_thread *thread, ucontext_t *context, const interruption *at) {
     if (at->place->kind == SN_PLACE_VERBATIM || at->place->kind == SN_PLACE_BOUNDARY) return;
     unsigned first = at->place->spilled & 15, second = at->place->spilled >> 4;
+    if (first == second && first != SN_NOTHING_SPILLED) {
+        *register_of(context, first) -= thread->client_base2;
+        return;
+    }
     for (unsigned slot = 1; slot <= 2; slot++) {
         unsigned reg = slot == 1 ? first : second;
         if (reg == SN_NOTHING_SPILLED) continue;
@@ -108,11 +116,16 @@ static void restore_spilled(sn_thread *thread, ucontext_t *context, const interr
 
 /* --------------------------------------------------------------- leaving the handler */
 
+/** The trap flag goes off if the engine set it; a client that steps itself keeps its own. */
+static void end_stepping(sn_thread *thread, ucontext_t *context) {
+    if (thread->stepping) set_stepping(context, false);
+    thread->stepping = SN_STEP_NONE;
+}
+
 /** Go to the dispatcher with the client's state of the context, at thread->pc. */
 static void go_to_engine(sn_thread *thread, ucontext_t *context, uint32_t exit) {
     for (unsigned i = 0; i < 16; i++) thread->general[i] = *register_of(context, i);
-    set_stepping(context, false);
-    thread->stepping = SN_STEP_NONE;
+    end_stepping(thread, context);
     thread->flags = (uint64_t)context->uc_mcontext.gregs[REG_EFL];
     thread->exit = exit;
     if (thread->pending.present) thread->recheck = 1;
@@ -149,8 +162,7 @@ static void set_mask(sn_thread *thread, ucontext_t *context, uint64_t mask) {
 static void deliver(sn_thread *thread, ucontext_t *context, const siginfo_t *info, bool fault) {
     int number = info->si_signo;
     sn_signal_action action;
-    set_stepping(context, false);
-    thread->stepping = SN_STEP_NONE;
+    end_stepping(thread, context);
     switch (sn_signal_decide(thread, number, fault, &action)) {
     case SN_SIGNAL_FATAL:
         die(thread, context, number);
@@ -262,8 +274,7 @@ static void stepped(sn_thread *thread, ucontext_t *context) {
     interruption at = locate(context);
     if (at.where == IN_LOOKUP || at.where == IN_ENTRY) return;
     if (at.where != IN_BLOCK) {
-        set_stepping(context, false);
-        thread->stepping = SN_STEP_NONE;
+        end_stepping(thread, context);
         if (thread->pending.present) thread->recheck = 1;
         return;
     }
@@ -290,18 +301,10 @@ static void deliver_pending(sn_thread *thread, ucontext_t *context) {
 
 /* ------------------------------------------------------------------ faults */
 
-static bool is_canonical(uint64_t address) { return (uint64_t)((int64_t)(address << 16) >> 16) == address; }
-
 /** The state before an indirect branch whose jump faulted: its stack access is undone. */
 static void undo_branch(sn_thread *thread, ucontext_t *context, const interruption *at) {
     *register_of(context, SN_RCX) = thread->spill[0];
-    uint8_t bytes[16] = {0};
-    sn_insn insn;
-    size_t size = sn_space_executable(at->client);
-    if (size > 15) size = 15;
-    if (!sn_copy_safely(bytes, (const void *)at->client, size) || !sn_decode(bytes, size, at->client, &insn)) return;
-    if (insn.class == SN_INSN_RETURN) *register_of(context, SN_RSP) -= 8 + (uint64_t)insn.return_pop;
-    if (insn.class == SN_INSN_CALL_INDIRECT) *register_of(context, SN_RSP) += 8;
+    *register_of(context, SN_RSP) -= (uint64_t)sn_abi_branch_pop(at->client);
 }
 
 /**
@@ -309,13 +312,18 @@ static void undo_branch(sn_thread *thread, ucontext_t *context, const interrupti
  * client's fault at the branch itself, as on the processor; otherwise this branch takes the general way from now on.
  * Returns true if the thread goes on.
  */
-static bool far_branch(sn_thread *thread, ucontext_t *context, interruption *at) {
+static bool far_branch(sn_thread *thread, ucontext_t *context, siginfo_t *info, const interruption *at) {
     uint64_t target = *register_of(context, SN_RCX);
-    if (!is_canonical(target)) {
+    if (!sn_abi_is_canonical(target)) {
         undo_branch(thread, context, at);
+        info->si_code = SI_KERNEL;
+        info->si_addr = NULL;
         return false;
     }
+    thread->branch_site = counter_of(context);
+    sn_lock_acquire(&sn_jit_lock);
     sn_patch_indirect(counter_of(context));
+    sn_lock_release(&sn_jit_lock);
     set_counter(context, sn_runtime_address(sn_runtime_lookup));
     return true;
 }
@@ -353,7 +361,7 @@ static bool engine_copy_failed(ucontext_t *context) {
 }
 
 static bool written_code(sn_thread *thread, ucontext_t *context, const siginfo_t *info, const interruption *at) {
-    if (info->si_signo != SIGSEGV || !(context->uc_mcontext.gregs[REG_ERR] & FAULT_BY_WRITE)) return false;
+    if (info->si_signo != SIGSEGV || info->si_code != SEGV_ACCERR || !(context->uc_mcontext.gregs[REG_ERR] & FAULT_BY_WRITE)) return false;
     bool inside = false, by_client = at->where == IN_BLOCK;
     bool ours = sn_code_written((uint64_t)info->si_addr, by_client ? counter_of(context) : 0, &inside);
     if (!ours) return false;
@@ -363,6 +371,37 @@ static bool written_code(sn_thread *thread, ucontext_t *context, const siginfo_t
         set_stepping(context, true);
     }
     return true;
+}
+
+/**
+ * The client steps itself by the trap flag: of the traps after every instruction of the cache it sees those at its own
+ * instruction boundaries, once each. Returns false if the trap is not one of those.
+ */
+static bool own_step(sn_thread *thread, const interruption *at) {
+    if (at->where != IN_BLOCK) {
+        if (at->where == IN_ENTRY) thread->stepped_to = thread->branched ? 0 : thread->pc;
+        return false;
+    }
+    if (!at->at_boundary) return false;
+    bool arrived = at->client == thread->stepped_to; /* the way in ends here: nothing was executed yet */
+    thread->stepped_to = 0;
+    if (arrived) return false;
+    if (!sn_settings_current.no_superblocks) {
+        /* Jumps that superblocks leave out are steps too. */
+        sn_settings_current.no_superblocks = true;
+        sn_code_discard(0, UINT64_MAX);
+    }
+    return true;
+}
+
+/** A fault in engine or tool code. Its place is named as an offset in a file, which survives address randomisation. */
+_Noreturn static void fail(sn_thread *thread, ucontext_t *context, const siginfo_t *info) {
+    char what[256];
+    Dl_info module = {.dli_fname = "?", .dli_fbase = NULL};
+    dladdr((void *)counter_of(context), &module);
+    snprintf(what, sizeof what, "signal %d at %s+%#lx, accessing %p", info->si_signo, module.dli_fname,
+             (unsigned long)(counter_of(context) - (uint64_t)module.dli_fbase), info->si_addr);
+    sn_engine_failure(thread, thread->pc, what);
 }
 
 static void synchronous(sn_thread *thread, ucontext_t *context, siginfo_t *info) {
@@ -376,19 +415,17 @@ static void synchronous(sn_thread *thread, ucontext_t *context, siginfo_t *info)
         set_counter(context, sn_runtime_address(sn_runtime_miss));
         return;
     }
+    if (info->si_signo == SIGTRAP && info->si_code == TRAP_TRACE && !own_step(thread, &at)) return;
     if (patching(info, context)) return;
     if (written_code(thread, context, info, &at)) return;
     if (at.where == IN_BLOCK) {
-        if (at.place->kind == SN_PLACE_INDIRECT && info->si_signo == SIGSEGV && far_branch(thread, context, &at))
+        if (at.place->kind == SN_PLACE_INDIRECT && info->si_signo == SIGSEGV && far_branch(thread, context, info, &at))
             return;
         client_fault(thread, context, info, &at);
         return;
     }
     if (engine_copy_failed(context)) return;
-    char what[160];
-    snprintf(what, sizeof what, "signal %d at engine address %p, accessing %p", info->si_signo,
-             (void *)counter_of(context), info->si_addr);
-    sn_engine_failure(thread, thread->pc, what);
+    fail(thread, context, info);
 }
 
 /** Raised by the instruction at the program counter, not sent. */

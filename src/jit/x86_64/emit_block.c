@@ -83,9 +83,10 @@ static void open_exit_here(builder *b, uint64_t target, sn_counter_use taken) {
     open->taken = taken;
 }
 
-static void jump_to_client(builder *b, uint64_t target) {
-    align_patchable(b, 1, target);
-    boundary(b, target);
+/** `client`: where the client is when the jump is reached. */
+static void jump_to_client(builder *b, uint64_t client, uint64_t target) {
+    align_patchable(b, 1, client);
+    boundary(b, client);
     sn_emit8(&b->e, 0xe9);
     sn_emit32(&b->e, 0);
     open_exit_here(b, target, (sn_counter_use){0, 0});
@@ -346,8 +347,89 @@ static void emit_through_scratch(builder *b, const sn_insn *insn) {
     sn_emit_load_thread(&b->e, scratch[0], SPILL(1));
 }
 
+/** How an instruction without ModRM operand reaches memory through the second segment base. */
+typedef struct implicit_access {
+    uint8_t opcode;
+    uint8_t escape;  /**< 0x0f, or 0 */
+    uint8_t reg;     /**< the register that holds the address */
+} implicit_access;
+
+static const implicit_access implicit_accesses[] = {
+    {0xa4, 0, SN_RSI}, {0xa5, 0, SN_RSI}, {0xa6, 0, SN_RSI},    {0xa7, 0, SN_RSI}, {0xac, 0, SN_RSI},
+    {0xad, 0, SN_RSI}, {0xd7, 0, SN_RBX}, {0xf7, 0x0f, SN_RDI}, {0x6e, 0, SN_RSI}, {0x6f, 0, SN_RSI},
+};
+
+static const implicit_access *find_implicit(const sn_insn *insn) {
+    uint8_t first = insn->bytes[insn->opcode_offset];
+    bool escaped = insn->encoding == 0 && first == 0x0f;
+    uint8_t opcode = escaped ? insn->bytes[insn->opcode_offset + 1] : first;
+    /* VEX moves the escape byte into the prefix; there is one such instruction here (vmaskmovdqu). */
+    bool wide = escaped || insn->encoding != 0;
+    for (size_t i = 0; i < sizeof implicit_accesses / sizeof *implicit_accesses; i++)
+        if (implicit_accesses[i].opcode == opcode && (implicit_accesses[i].escape != 0) == wide)
+            return &implicit_accesses[i];
+    return NULL;
+}
+
+/** reg += base, or -= base, by way of the first register that is not reg. */
+static void emit_change_base(builder *b, unsigned reg, bool add) {
+    unsigned scratch = SN_RAX;
+    sn_emit_store_thread(&b->e, scratch, SPILL(3));
+    sn_emit_load_thread(&b->e, scratch, SN_THREAD_CLIENT_BASE2);
+    if (!add) sn_emit_bytes(&b->e, "\x48\xf7\xd0", 3); /* not %rax */
+    sn_emit_add_registers(&b->e, reg, reg, scratch);
+    if (!add) sn_emit_add_displacement(&b->e, reg, reg, 1);
+    sn_emit_load_thread(&b->e, scratch, SPILL(3));
+}
+
+/** String instructions and the like: the base is added to the address register around them. */
+static void emit_with_base_added(builder *b, const sn_insn *insn, unsigned reg) {
+    boundary(b, insn->pc);
+    emit_change_base(b, reg, true);
+    place(b, SN_PLACE_INSIDE, insn->pc, SN_BASE_ADDED(reg));
+    for (unsigned i = 0; i < insn->length; i++)
+        if (i >= insn->prefix_length || insn->bytes[i] != 0x65) sn_emit8(&b->e, insn->bytes[i]);
+    inside(b, insn->pc);
+    emit_change_base(b, reg, false);
+}
+
+/** mov between the accumulator and an absolute address: the same through a register. */
+static void emit_absolute_move(builder *b, const sn_insn *insn) {
+    uint8_t opcode = insn->bytes[insn->opcode_offset];
+    uint64_t address = 0;
+    memcpy(&address, insn->bytes + insn->displacement_offset, insn->displacement_size);
+    boundary(b, insn->pc);
+    sn_emit_store_thread(&b->e, SN_RCX, SPILL(1));
+    sn_emit_store_thread(&b->e, SN_RDX, SPILL(2));
+    place(b, SN_PLACE_INSIDE, insn->pc, SN_SPILLED(SN_RCX, SN_RDX));
+    sn_emit_load_constant(&b->e, SN_RCX, address);
+    sn_emit_load_thread(&b->e, SN_RDX, SN_THREAD_CLIENT_BASE2);
+    sn_emit_add_registers(&b->e, SN_RCX, SN_RCX, SN_RDX);
+    for (unsigned i = 0; i < insn->opcode_offset; i++)
+        if (insn->bytes[i] != 0x65 && insn->bytes[i] != 0x67) sn_emit8(&b->e, insn->bytes[i]);
+    static const uint8_t by_register[] = {0x8a, 0x8b, 0x88, 0x89};
+    sn_emit8(&b->e, by_register[opcode & 3]);
+    sn_emit8(&b->e, 0x01); /* (%rcx) */
+    place(b, SN_PLACE_INSIDE, insn->pc + insn->length, SN_SPILLED(SN_RCX, SN_RDX));
+    sn_emit_load_thread(&b->e, SN_RDX, SPILL(2));
+    sn_emit_load_thread(&b->e, SN_RCX, SPILL(1));
+}
+
+static void emit_relocated(builder *b, const sn_insn *insn) {
+    const implicit_access *implicit = insn->memory ? NULL : find_implicit(insn);
+    bool absolute = insn->encoding == 0 && (insn->bytes[insn->opcode_offset] & 0xfc) == 0xa0;
+    if (implicit) emit_with_base_added(b, insn, implicit->reg);
+    else if (!insn->memory && absolute) emit_absolute_move(b, insn);
+    else emit_through_scratch(b, insn);
+}
+
+/** lea computes an address without its segment. */
+static bool is_load_address(const sn_insn *insn) {
+    return insn->encoding == 0 && insn->bytes[insn->opcode_offset] == 0x8d;
+}
+
 static bool can_stay(const builder *b, const sn_insn *insn) {
-    if (insn->segment == SN_SEGMENT_GS) return false;
+    if (insn->segment == SN_SEGMENT_GS && !is_load_address(insn)) return false;
     /* 32 bytes of slack: a block is not longer than the distance that this could be wrong by. */
     return !insn->rip_relative || reaches(sn_emit_address(&b->e) + 32, rip_target(insn));
 }
@@ -357,7 +439,7 @@ static void emit_plain(builder *b, const sn_insn *insn) {
         place(b, SN_PLACE_VERBATIM, insn->pc, NOTHING_SPILLED);
         emit_moved(b, insn);
     } else {
-        emit_through_scratch(b, insn);
+        emit_relocated(b, insn);
     }
 }
 
@@ -630,10 +712,15 @@ static void emit_instruction(builder *b, unsigned index) {
 /** The way out at the block's end. */
 static void emit_end(builder *b) {
     const sn_insn *last = &b->block->insns[b->block->count - 1];
+    uint64_t next = last->pc + last->length;
+    if (last->class == SN_INSN_JUMP) jump_to_client(b, last->pc, last->target);
+    if (b->analysis)
+        sn_analysis_record_at(b->analysis)->body_end = (uint16_t)(sn_emit_address(&b->e) - b->record->start);
     switch (last->class) {
     case SN_INSN_JUMP:
+        break;
     case SN_INSN_CALL:
-        jump_to_client(b, last->target);
+        jump_to_client(b, last->target, last->target);
         break;
     case SN_INSN_JUMP_INDIRECT:
     case SN_INSN_CALL_INDIRECT:
@@ -642,7 +729,7 @@ static void emit_end(builder *b) {
     case SN_INSN_FAR_BRANCH:
         break;
     default:
-        jump_to_client(b, last->pc + last->length);
+        jump_to_client(b, next, next);
     }
 }
 
@@ -707,7 +794,6 @@ bool sn_emit_block(sn_block *block, uint32_t number) {
         if (block->call_count) emit_calls(b, i);
         emit_instruction(b, i);
     }
-    if (b->analysis) sn_analysis_record_at(b->analysis)->body_end = (uint16_t)(b->e.cursor - start);
     emit_end(b);
     emit_stubs(b);
     b->record->size = (uint32_t)(b->e.cursor - start);
@@ -727,7 +813,14 @@ void sn_patch_site(uint64_t site, uint64_t target) { sn_patch_displacement(site,
 void sn_patch_indirect(uint64_t site) {
     uint8_t *code = (uint8_t *)site;
     if (code[0] == 0xe9) return;
-    int32_t displacement = (int32_t)(sn_runtime_address(sn_runtime_lookup) - (site + 5));
+    size_t room;
+    uint8_t *stub = sn_cache_cursor(&room);
+    sn_emitter e = {.start = stub, .cursor = stub, .limit = stub + room};
+    sn_emit_store_thread_constant(&e, SN_THREAD_BRANCH_SITE, (int32_t)site);
+    sn_emit_jump(&e, sn_runtime_address(sn_runtime_lookup));
+    if (e.overflowed) return; /* it faults again until the cache was emptied */
+    sn_cache_commit(e.cursor);
+    int32_t displacement = (int32_t)((uint64_t)stub - (site + 5));
     __atomic_store_n(&code[0], 0xcc, __ATOMIC_SEQ_CST);
     for (unsigned i = 0; i < 4; i++)
         __atomic_store_n(&code[1 + i], (uint8_t)((uint32_t)displacement >> 8 * i), __ATOMIC_SEQ_CST);
