@@ -253,16 +253,20 @@ def kill_session(leader):
         members = list(session_members(leader))
 
 
+def limit_processor_time():
+    """Should the tests themselves be killed: nothing that spins lives on, its children included."""
+    resource.setrlimit(resource.RLIMIT_CPU, (300, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+
+
 def run(command, environment=None, seconds=SECONDS, executable=None, directory=None):
     """Run in a session of its own, with a time-out that kills; nothing of the session is left behind."""
     full = {"PATH": os.environ["PATH"], "HOME": "/", "LANG": "C.UTF-8", **(environment or {})}
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as error:
         process = subprocess.Popen([os.fspath(word) for word in command], stdin=subprocess.DEVNULL, stdout=output,
-                                   stderr=error, env=full, start_new_session=True, executable=executable, cwd=directory)
+                                   stderr=error, env=full, start_new_session=True, executable=executable, cwd=directory,
+                                   preexec_fn=limit_processor_time)
         handle = os.pidfd_open(process.pid)
         try:
-            # Should the tests themselves be killed: nothing that spins lives on, its children included.
-            resource.prlimit(process.pid, resource.RLIMIT_CPU, (300, 300))
             poller = select.poll()
             poller.register(handle, select.POLLIN)
             in_time = bool(poller.poll(seconds * 1000))
