@@ -97,6 +97,15 @@ bool sn_decode_slowly(const uint8_t *code, size_t available, uint64_t pc, sn_ins
  */
 int sn_operands(const sn_insn *insn, sn_operand *operands, unsigned capacity);
 
+typedef enum sn_fault_kind {
+    SN_FAULT_NONE,  /**< never faults */
+    SN_FAULT_STACK, /**< only by an access to the stack */
+    SN_FAULT_ANY,
+} sn_fault_kind;
+
+/** Whether an instruction may fault (and so show its state before to a handler). Conservative. */
+sn_fault_kind sn_fault_kind_of(const sn_insn *insn);
+
 /** Public kind of an instruction, for tools. */
 sn_instruction_kind sn_kind_of(const sn_insn *insn);
 

@@ -153,7 +153,8 @@ bool sn_sigreturn(sn_thread *thread) {
     if (!load_extended_state(thread, (uint64_t)context.machine.fpregs)) return false;
     for (unsigned i = 0; i < 16; i++) thread->general[i] = (uint64_t)context.machine.gregs[sn_context_index[i]];
     thread->pc = (uint64_t)context.machine.gregs[REG_RIP];
-    thread->flags = ((uint64_t)context.machine.gregs[REG_EFL] & RETURNABLE_FLAGS) | 0x202;
+    uint64_t flags = (uint64_t)context.machine.gregs[REG_EFL];
+    thread->flags = (thread->flags & ~(uint64_t)RETURNABLE_FLAGS) | (flags & RETURNABLE_FLAGS);
     sn_signals_hold_mask(thread);
     sn_set_client_mask(thread, context.mask);
     if (!(context.stack.ss_flags & SS_ONSTACK)) thread->alternate = context.stack;

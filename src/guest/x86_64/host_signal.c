@@ -190,6 +190,11 @@ static void deliver(sn_thread *thread, ucontext_t *context, const siginfo_t *inf
 
 /* ------------------------------------------------------------- asynchronous signals */
 
+/** Raised by the instruction at the program counter, not sent. */
+static bool is_synchronous(const siginfo_t *info) {
+    return SN_FAULT_SIGNALS & SN_SIGNAL_BIT(info->si_signo) && info->si_code > 0;
+}
+
 /** Keep a signal until a boundary is reached; nothing else arrives meanwhile. */
 static void keep(sn_thread *thread, ucontext_t *context, const siginfo_t *info) {
     if (!thread->mask_held) {
@@ -291,12 +296,25 @@ static void stepped(sn_thread *thread, ucontext_t *context) {
     }
 }
 
+/** Trap number, error code and fault address of a fault that the engine raises itself: an instruction fetch, or what the
+    processor reports as a general protection fault (Intel SDM volume 3, 6.15). */
+static void describe_fault(ucontext_t *context, const siginfo_t *info) {
+    enum { TRAP_PROTECTION = 13, TRAP_PAGE = 14, ERROR_USER_FETCH = 0x14, ERROR_PRESENT = 1 };
+    greg_t *registers = context->uc_mcontext.gregs;
+    bool page = info->si_signo == SIGSEGV && info->si_code != SI_KERNEL;
+    registers[REG_TRAPNO] = page || info->si_signo == SIGBUS ? TRAP_PAGE : TRAP_PROTECTION;
+    registers[REG_ERR] = page ? ERROR_USER_FETCH | (info->si_code == SEGV_ACCERR ? ERROR_PRESENT : 0) : 0;
+    if (page) registers[REG_CR2] = (greg_t)info->si_addr;
+}
+
 /** The thread ran into sn_runtime_deliver: thread->pc is where the client is. */
 static void deliver_pending(sn_thread *thread, ucontext_t *context) {
     siginfo_t info = thread->pending.info;
     thread->pending.present = false;
     thread->recheck = 0;
-    deliver(thread, context, &info, info.si_code > 0 && SN_FAULT_SIGNALS & SN_SIGNAL_BIT(info.si_signo));
+    bool fault = is_synchronous(&info);
+    if (fault) describe_fault(context, &info);
+    deliver(thread, context, &info, fault);
 }
 
 /* ------------------------------------------------------------------ faults */
@@ -426,11 +444,6 @@ static void synchronous(sn_thread *thread, ucontext_t *context, siginfo_t *info)
     }
     if (engine_copy_failed(context)) return;
     fail(thread, context, info);
-}
-
-/** Raised by the instruction at the program counter, not sent. */
-static bool is_synchronous(const siginfo_t *info) {
-    return SN_FAULT_SIGNALS & SN_SIGNAL_BIT(info->si_signo) && info->si_code > 0;
 }
 
 void sn_host_signal(int number, siginfo_t *info, ucontext_t *context, sn_thread *thread) {

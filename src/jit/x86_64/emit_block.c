@@ -149,6 +149,11 @@ static void find_liveness(builder *b) {
         if (leaves_block(insn)) flags = SN_FLAGS_ARITHMETIC, registers = 0xffff;
         flags = (flags & ~(unsigned)insn->flags_written) | insn->flags_read;
         registers = (registers & ~insn->registers_written) | insn->registers_read | 1u << SN_RSP;
+        /* A fault shows the state before. Stack accesses fault only when the stack overflows: nobody looks at the
+           arithmetic flags then (taking that into account as well would cost count a tenth of its speed). */
+        sn_fault_kind fault = sn_fault_kind_of(insn);
+        if (fault != SN_FAULT_NONE) registers = 0xffff;
+        if (fault == SN_FAULT_ANY) flags = SN_FLAGS_ARITHMETIC;
         b->live_flags[i] = (uint8_t)flags;
         b->live_registers[i] = (uint16_t)registers;
     }
@@ -263,6 +268,16 @@ static void emit_memory_operand(builder *b, const sn_insn *insn, unsigned reg) {
     sn_emit_bytes(&b->e, insn->bytes + from, (unsigned)has_sib + insn->displacement_size);
 }
 
+/** EVEX counts an 8-bit displacement in units of the operand (Intel SDM volume 2, 2.7.5): the decoding library knows
+    which. */
+static int32_t evex_displacement(const sn_insn *insn) {
+    sn_operand operands[SN_MOST_OPERANDS];
+    int count = sn_operands(insn, operands, SN_MOST_OPERANDS);
+    for (int i = 0; i < count; i++)
+        if (operands[i].place == SN_PLACE_MEMORY) return (int32_t)operands[i].displacement;
+    return 0;
+}
+
 /** Prefixes and REX for an instruction of ours that uses the client's memory operand. */
 static void emit_memory_prefixes(builder *b, const sn_insn *insn, bool keep_segment, unsigned reg) {
     for (unsigned i = 0; i < insn->prefix_length; i++) {
@@ -279,6 +294,12 @@ static void emit_memory_prefixes(builder *b, const sn_insn *insn, bool keep_segm
     sn_emit8(&b->e, (uint8_t)(0x48 | (reg >= 8 ? 4 : 0) | extension));
 }
 
+/** After a lea with an EVEX operand's 8-bit displacement. */
+static void emit_true_displacement(builder *b, const sn_insn *insn, unsigned reg) {
+    if (!b->e.overflowed) b->e.cursor[-1] = 0;
+    sn_emit_add_displacement(&b->e, reg, reg, evex_displacement(insn));
+}
+
 /** lea reg, [client's operand] without its segment */
 static void emit_load_address(builder *b, const sn_insn *insn, unsigned reg) {
     if (insn->rip_relative) {
@@ -288,6 +309,9 @@ static void emit_load_address(builder *b, const sn_insn *insn, unsigned reg) {
     emit_memory_prefixes(b, insn, false, reg);
     sn_emit8(&b->e, 0x8d);
     emit_memory_operand(b, insn, reg);
+    if (insn->encoding == 3 && insn->displacement_size == 1)
+        /* The one byte just written is wrong: make it nothing, and add the true displacement. */
+        emit_true_displacement(b, insn, reg);
 }
 
 /** The client's instruction with its memory operand replaced by [reg], reg one of the first eight and neither the
@@ -415,10 +439,54 @@ static void emit_absolute_move(builder *b, const sn_insn *insn) {
     sn_emit_load_thread(&b->e, SN_RCX, SPILL(1));
 }
 
+/** Gathers and scatters: their index is a vector register. */
+static bool has_vector_index(const sn_insn *insn) {
+    if (insn->encoding < 2 || !insn->memory || (insn->bytes[insn->modrm_offset] & 7) != 4) return false;
+    unsigned map = insn->bytes[insn->opcode_offset - (insn->encoding == 3 ? 3 : 2)] & (insn->encoding == 3 ? 7 : 31);
+    uint8_t opcode = insn->bytes[insn->opcode_offset];
+    bool gathers = (opcode & 0xdc) == 0x90 && (opcode & 0x20) <= 0x20;
+    return map == 2 && (gathers || (insn->encoding == 3 && (opcode == 0xc6 || opcode == 0xc7)));
+}
+
+/** A gather through the second segment base: that base, plus the client's base register, becomes the base. */
+static void emit_gather(builder *b, const sn_insn *insn) {
+    unsigned scratch[2];
+    if (!find_scratch(insn, scratch)) {
+        special_exit(b, insn->pc, SN_MARK_REFUSED);
+        return;
+    }
+    uint8_t modrm = insn->bytes[insn->modrm_offset], sib = insn->bytes[insn->modrm_offset + 1];
+    bool no_base = (modrm & 0xc0) == 0 && (sib & 7) == SN_RBP;
+    unsigned extended = ~insn->bytes[insn->opcode_offset - (insn->encoding == 3 ? 3 : 2)] >> 5 & 1;
+    unsigned base = (sib & 7u) | (extended ? 8u : 0u);
+    uint8_t spilled = SN_SPILLED(scratch[0], scratch[1]);
+    boundary(b, insn->pc);
+    sn_emit_store_thread(&b->e, scratch[0], SPILL(1));
+    sn_emit_store_thread(&b->e, scratch[1], SPILL(2));
+    place(b, SN_PLACE_INSIDE, insn->pc, spilled);
+    sn_emit_load_thread(&b->e, scratch[0], SN_THREAD_CLIENT_BASE2);
+    if (!no_base) {
+        sn_emit_move(&b->e, scratch[1], base);
+        sn_emit_add_registers(&b->e, scratch[0], scratch[0], scratch[1]);
+    }
+    for (unsigned i = 0; i < insn->length; i++) {
+        uint8_t byte = insn->bytes[i];
+        if (i < insn->prefix_length && (byte == 0x65 || byte == 0x67)) continue;
+        if (i == insn->opcode_offset - (insn->encoding == 3 ? 3u : 2u)) byte |= 0x20; /* no extension of the base */
+        if (i == insn->modrm_offset && no_base) byte = (uint8_t)((byte & 0x3f) | 0x80);
+        if (i == insn->modrm_offset + 1u) byte = (uint8_t)((byte & 0xf8) | scratch[0]);
+        sn_emit8(&b->e, byte);
+    }
+    place(b, SN_PLACE_INSIDE, insn->pc + insn->length, spilled);
+    sn_emit_load_thread(&b->e, scratch[1], SPILL(2));
+    sn_emit_load_thread(&b->e, scratch[0], SPILL(1));
+}
+
 static void emit_relocated(builder *b, const sn_insn *insn) {
     const implicit_access *implicit = insn->memory ? NULL : find_implicit(insn);
     bool absolute = insn->encoding == 0 && (insn->bytes[insn->opcode_offset] & 0xfc) == 0xa0;
-    if (implicit) emit_with_base_added(b, insn, implicit->reg);
+    if (has_vector_index(insn)) emit_gather(b, insn);
+    else if (implicit) emit_with_base_added(b, insn, implicit->reg);
     else if (!insn->memory && absolute) emit_absolute_move(b, insn);
     else emit_through_scratch(b, insn);
 }
@@ -659,6 +727,11 @@ static void emit_checks(builder *b) {
 
 /* ------------------------------------------------------------------- whole blocks */
 
+/** swapgs: faults wherever it runs. */
+static bool is_privileged(const sn_insn *insn) {
+    return insn->bytes[insn->opcode_offset] == 0x0f && insn->bytes[insn->opcode_offset + 1] == 0x01;
+}
+
 static void emit_instruction(builder *b, unsigned index) {
     const sn_insn *insn = &b->block->insns[index];
     switch ((sn_insn_class)insn->class) {
@@ -703,6 +776,9 @@ static void emit_instruction(builder *b, unsigned index) {
         special_exit(b, insn->pc, SN_MARK_REFUSED);
         break;
     case SN_INSN_WRITE_SEGMENT:
+        if (is_privileged(insn)) emit_plain(b, insn);
+        else special_exit(b, insn->pc, SN_MARK_REFUSED);
+        break;
     case SN_INSN_FAR_BRANCH:
         special_exit(b, insn->pc, SN_MARK_REFUSED);
         break;
