@@ -210,7 +210,7 @@ bool sn_flags_dead_at(uint64_t client, unsigned flags) {
     for (unsigned i = 0; i < 6 && flags; i++) {
         sn_insn insn;
         if (!decode_at(&window, client, &insn, &fault)) return false;
-        if (insn.flags_read & flags) return false;
+        if (insn.flags_read & flags || sn_fault_kind_of(&insn) == SN_FAULT_ANY) return false;
         flags &= ~(unsigned)insn.flags_written;
         if (insn.class == SN_INSN_JUMP) client = insn.target;
         else if (ends_block(&insn) || insn.class != SN_INSN_PLAIN) return !flags;

@@ -449,14 +449,16 @@ static void clear(draft *work, unsigned offset, unsigned size) {
     sn_builder_store(work->builder, work->target + offset, size, 0);
 }
 
-/** The x87 unit's last instruction and operand addresses: the code cache's own, and no program relies on them. */
+/** The x87 unit's last instruction's opcode and addresses: the code cache's own, and no program relies on them. */
 static void after_store_environment(draft *work) {
     bool narrow = work->decoded.operand_width == 16;
     clear(work, narrow ? 6 : 12, narrow ? 2 : 4);
+    if (!narrow) clear(work, 18, 2);
     clear(work, narrow ? 10 : 20, narrow ? 2 : 4);
 }
 
 static void after_fxsave(draft *work) {
+    clear(work, 6, 2);
     clear(work, 8, 8);
     clear(work, 16, 8);
 }

@@ -19,7 +19,7 @@ enum {
     CONTROL_WORD = 0,
     STATUS_WORD = 2,
     TAG_WORD = 4,
-    INSTRUCTION_POINTER = 8, /* eight bytes, then eight of the operand pointer */
+    LAST_INSTRUCTION = 6, /* its opcode in two bytes, its address in eight, its operand's address in eight */
     MXCSR = 24,
     X87_REGISTERS = 32,
     XMM_REGISTERS = 160,
@@ -132,7 +132,7 @@ void sn_state_random(uint8_t *image, uint32_t components, sn_random *random) {
 }
 
 void sn_state_normalise(uint8_t *image) {
-    memset(image + INSTRUCTION_POINTER, 0, 16);
+    memset(image + LAST_INSTRUCTION, 0, 18); /* the code cache's own; an operand out of reach changes the opcode */
     memset(image + MXCSR + 4, 0, 4); /* the mask of valid bits, which xsave writes and a frame may not */
     memset(image + HEADER, 0, 64);
     for (unsigned i = 0; i < 8; i++)

@@ -43,6 +43,8 @@ static bool is_exception(const sn_insn *insn, uint8_t opcode) {
 }
 
 sn_fault_kind sn_fault_kind_of(const sn_insn *insn) {
+    if (insn->class == SN_INSN_JUMP || insn->class == SN_INSN_CONDITIONAL) return SN_FAULT_NONE;
+    if (insn->class == SN_INSN_CALL) return SN_FAULT_STACK;
     if (insn->class != SN_INSN_PLAIN || insn->encoding || insn->repeated) return SN_FAULT_ANY;
     uint8_t opcode = insn->bytes[insn->opcode_offset];
     bool escaped = opcode == 0x0f;

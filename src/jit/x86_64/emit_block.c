@@ -735,9 +735,13 @@ static bool is_privileged(const sn_insn *insn) {
 static void emit_instruction(builder *b, unsigned index) {
     const sn_insn *insn = &b->block->insns[index];
     switch ((sn_insn_class)insn->class) {
-    case SN_INSN_PLAIN:
     case SN_INSN_BREAKPOINT:
     case SN_INSN_UNDEFINED:
+        /* What the operand would be does not matter: it is never looked at. */
+        place(b, SN_PLACE_VERBATIM, insn->pc, NOTHING_SPILLED);
+        sn_emit_bytes(&b->e, insn->bytes, insn->length);
+        break;
+    case SN_INSN_PLAIN:
         if (b->block->iterations[index].present) emit_before_iterations(b, index);
         emit_plain(b, insn);
         if (b->block->iterations[index].present) emit_after_iterations(b, index);
