@@ -25,13 +25,14 @@ static bool is_stack_access(uint8_t opcode) {
            opcode == 0xc9;
 }
 
+/** By the stack pointer; the frame pointer is a register like any other in optimised code. */
 static bool is_stack_operand(const sn_insn *insn) {
-    enum { STACK_POINTER = 4, FRAME_POINTER = 5 };
+    enum { STACK_POINTER = 4 };
     uint8_t modrm = insn->bytes[insn->modrm_offset];
     bool extended = insn->rex_offset && insn->bytes[insn->rex_offset - 1] & 1;
-    if (extended || insn->segment != SN_SEGMENT_NONE) return false;
-    if ((modrm & 7) == STACK_POINTER) return (insn->bytes[insn->modrm_offset + 1] & 7) == STACK_POINTER;
-    return (modrm & 0xc0) && (modrm & 7) == FRAME_POINTER;
+    if (extended || insn->segment != SN_SEGMENT_NONE || (modrm & 7) != STACK_POINTER) return false;
+    uint8_t sib = insn->bytes[insn->modrm_offset + 1];
+    return (sib & 7) == STACK_POINTER && (sib >> 3 & 7) == STACK_POINTER; /* the latter: no index */
 }
 
 /** Divisions, and the branches and pushes of group 5. */
