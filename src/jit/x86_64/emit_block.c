@@ -444,7 +444,7 @@ static bool has_vector_index(const sn_insn *insn) {
     if (insn->encoding < 2 || !insn->memory || (insn->bytes[insn->modrm_offset] & 7) != 4) return false;
     unsigned map = insn->bytes[insn->opcode_offset - (insn->encoding == 3 ? 3 : 2)] & (insn->encoding == 3 ? 7 : 31);
     uint8_t opcode = insn->bytes[insn->opcode_offset];
-    bool gathers = (opcode & 0xdc) == 0x90 && (opcode & 0x20) <= 0x20;
+    bool gathers = (opcode & 0xfc) == 0x90 || (opcode & 0xfc) == 0xa0;
     return map == 2 && (gathers || (insn->encoding == 3 && (opcode == 0xc6 || opcode == 0xc7)));
 }
 
