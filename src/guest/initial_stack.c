@@ -8,23 +8,17 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "guest/host_memory.h"
 #include "guest/space_internal.h"
 #include "jit/layout.h"
-
-#ifndef AT_MINSIGSTKSZ
-#define AT_MINSIGSTKSZ 51
-#endif
-#ifndef AT_HWCAP3
-#define AT_HWCAP3 29
-#define AT_HWCAP4 30
-#endif
 
 /** Stack sizes: at least what is left for the program beside its arguments, what "unlimited" means, and at most. */
 #define LEAST_STACK (UINT64_C(128) << 10)
@@ -35,7 +29,7 @@
 #define STRINGS_LEAST (UINT64_C(128) << 10)
 #define STRINGS_MOST (UINT64_C(6) << 20)
 
-enum { AUXILIARY_PAIRS = 32, RANDOM_BYTES = 16 };
+enum { AUXILIARY_PAIRS = 64, RANDOM_BYTES = 16 };
 
 typedef struct pair {
     uint64_t type, value;
@@ -132,43 +126,43 @@ static uint64_t push_strings(const sn_stack_request *request, const sizes *size,
     return top;
 }
 
-/** Fill `auxiliary`; returns how many pairs. Values that the host does not give are left out, as on a machine whose
-    kernel does not have them. Restartable sequences are declared absent by leaving out theirs. */
+/** The vector that the kernel gave this process. libc's getauxval changes some of its values (AT_HWCAP). */
+static unsigned read_host_auxiliary(pair pairs[AUXILIARY_PAIRS]) {
+    long file = sn_syscall(SYS_open, "/proc/self/auxv", O_RDONLY | O_CLOEXEC, 0);
+    long size = sn_syscall_failed(file) ? 0 : sn_syscall(SYS_read, file, pairs, AUXILIARY_PAIRS * sizeof *pairs);
+    if (!sn_syscall_failed(file)) {
+        sn_syscall(SYS_close, file);
+    }
+    return size > 0 ? (unsigned)((uint64_t)size / sizeof *pairs) : 0;
+}
+
+/**
+ * Fill `auxiliary`; returns how many pairs. All that the kernel gives, in its order; what describes the program is the
+ * client's. The entries of restartable sequences stay, although rseq(2) is refused: a program must ask that anyway.
+ */
 static unsigned fill_auxiliary(const sn_stack_request *request, const sn_program *program, const strings *where) {
-    enum { ALWAYS = 1 };
-    const struct {
-        uint64_t type, value, keep;
-    } rows[] = {
-        {AT_SYSINFO_EHDR, getauxval(AT_SYSINFO_EHDR), 0},
-        {AT_MINSIGSTKSZ, getauxval(AT_MINSIGSTKSZ), 0},
-        {AT_HWCAP, getauxval(AT_HWCAP), ALWAYS},
-        {AT_PAGESZ, SN_PAGE_SIZE, ALWAYS},
-        {AT_CLKTCK, getauxval(AT_CLKTCK), ALWAYS},
-        {AT_PHDR, request->table_address, ALWAYS},
-        {AT_PHENT, sizeof(Elf64_Phdr), ALWAYS},
-        {AT_PHNUM, request->entry_count, ALWAYS},
-        {AT_BASE, request->linker_bias, ALWAYS},
-        {AT_FLAGS, getauxval(AT_FLAGS), ALWAYS},
-        {AT_ENTRY, program->program_entry, ALWAYS},
-        {AT_UID, getauxval(AT_UID), ALWAYS},
-        {AT_EUID, getauxval(AT_EUID), ALWAYS},
-        {AT_GID, getauxval(AT_GID), ALWAYS},
-        {AT_EGID, getauxval(AT_EGID), ALWAYS},
-        {AT_SECURE, getauxval(AT_SECURE), ALWAYS},
-        {AT_RANDOM, where->random, ALWAYS},
-        {AT_HWCAP2, getauxval(AT_HWCAP2), ALWAYS},
-        {AT_HWCAP3, getauxval(AT_HWCAP3), 0},
-        {AT_HWCAP4, getauxval(AT_HWCAP4), 0},
-        {AT_EXECFN, where->file, ALWAYS},
-        {AT_PLATFORM, where->platform, 0},
+    const pair own[] = {
+        {AT_PAGESZ, SN_PAGE_SIZE},
+        {AT_PHDR, request->table_address},
+        {AT_PHENT, sizeof(Elf64_Phdr)},
+        {AT_PHNUM, request->entry_count},
+        {AT_BASE, request->linker_bias},
+        {AT_ENTRY, program->program_entry},
+        {AT_RANDOM, where->random},
+        {AT_EXECFN, where->file},
+        {AT_PLATFORM, where->platform},
     };
-    unsigned count = 0;
-    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (rows[i].keep || rows[i].value) {
-            auxiliary[count++] = (pair){rows[i].type, rows[i].value};
+    unsigned count = read_host_auxiliary(auxiliary);
+    if (!count) {
+        sn_fail(SN_STATUS_ENGINE, "cannot read /proc/self/auxv: /proc is not mounted");
+    }
+    for (unsigned i = 0; i < count; i++) {
+        for (unsigned k = 0; k < sizeof own / sizeof *own; k++) {
+            if (auxiliary[i].type == own[k].type) {
+                auxiliary[i].value = own[k].value;
+            }
         }
     }
-    auxiliary[count++] = (pair){AT_NULL, 0};
     return count;
 }
 
