@@ -35,7 +35,7 @@ check: configure
 	@meson setup --reconfigure $(BUILD) > /dev/null
 	@$(NINJA)
 	@meson test -C $(BUILD) --print-errorlogs --no-rebuild
-	@$(PYTHON) -m pytest tests -q -n 2 --dist worksteal --ignore=tests/long $(PYTEST_OPTIONS)
+	@$(PYTHON) -m pytest tests -q -n 2 --ignore=tests/long $(PYTEST_OPTIONS)
 
 check-long: all
 	@scripts/install-dependencies check long
