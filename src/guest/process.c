@@ -76,6 +76,9 @@ void sn_process_end(sn_thread *thread) {
     sn_lock_release(&end_lock);
 }
 
+void sn_process_lock_end(void) { sn_lock_acquire(&end_lock); }
+void sn_process_unlock_end(void) { sn_lock_release(&end_lock); }
+
 void sn_process_exit(sn_thread *thread, int status) {
     sn_signals_hold_mask(thread);
     sn_process_end(thread);

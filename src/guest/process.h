@@ -18,6 +18,10 @@ void sn_process_after_fork(sn_thread *thread);
 /** The tool writes its report, output files are closed. Once; later calls return at once. */
 void sn_process_end(sn_thread *thread);
 
+/** Keep the end from happening meanwhile. */
+void sn_process_lock_end(void);
+void sn_process_unlock_end(void);
+
 /** exit_group */
 _Noreturn void sn_process_exit(sn_thread *thread, int status);
 

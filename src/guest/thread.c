@@ -175,18 +175,28 @@ static void list_add(sn_thread *thread) {
     sn_lock_release(&list_lock);
 }
 
-/** Returns how many are left. */
-static unsigned list_remove(sn_thread *thread) {
-    sn_lock_acquire(&list_lock);
+static void unlink_living(sn_thread *thread) {
     for (sn_thread **link = &living; *link; link = &(*link)->next) {
         if (*link != thread) continue;
         *link = thread->next;
         alive--;
         break;
     }
-    unsigned left = alive;
+}
+
+static void list_remove(sn_thread *thread) {
+    sn_lock_acquire(&list_lock);
+    unlink_living(thread);
     sn_lock_release(&list_lock);
-    return left;
+}
+
+/** It ends: its memory can be used again once the kernel is done with it. */
+static void list_retire(sn_thread *thread) {
+    sn_lock_acquire(&list_lock);
+    unlink_living(thread);
+    thread->next = ended;
+    ended = thread;
+    sn_lock_release(&list_lock);
 }
 
 unsigned sn_threads_alive(void) { return alive; }
@@ -210,7 +220,7 @@ void sn_thread_started(sn_thread *thread) {
 
 /* -------------------------------------------------------------------------- gate */
 
-static _Atomic uint32_t gate_closed;
+static uint32_t gate_closed; /**< accessed by the atomic built-ins only */
 
 void sn_engine_enter(sn_thread *thread) {
     for (;;) {
@@ -423,7 +433,7 @@ static long clone_copying(sn_thread *thread, clone_request *request) {
     long result = sn_clone((long)request->number, words, NULL);
     sn_process_after_fork_everywhere();
     if (result == 0) {
-        gate_closed = 0;
+        __atomic_store_n(&gate_closed, 0, __ATOMIC_SEQ_CST);
         become_child(thread);
         set_child_state(thread, request);
     } else {
@@ -462,16 +472,17 @@ void sn_thread_exit(sn_thread *thread, int status) {
         sn_engine_leave(thread);
         sn_syscall(__NR_exit, status);
     }
-    if (alive == 1) sn_process_end(thread);
-    if (tool->thread_end) tool->thread_end(thread);
-    unsigned left = list_remove(thread);
-    sn_signals_release(thread->signals);
-    if (left) {
-        sn_lock_acquire(&list_lock);
-        thread->next = ended;
-        ended = thread;
-        sn_lock_release(&list_lock);
+    /* Under the lock, the end of the process sees this thread either alive or gone, and the last one knows that it is. */
+    sn_process_lock_end();
+    bool last = alive == 1;
+    if (!last) {
+        if (tool->thread_end) tool->thread_end(thread);
+        list_retire(thread);
     }
+    sn_process_unlock_end();
+    /* The exit status stays the first thread's, as it is natively: this is no exit_group. */
+    if (last) sn_process_end(thread);
+    else sn_signals_release(thread->signals);
     sn_engine_leave(thread);
     for (;;) sn_syscall(__NR_exit, status);
 }

@@ -39,7 +39,7 @@ static size_t slot_of(uint64_t key, size_t capacity) {
 static void address_table_allocate(address_table *table, size_t capacity) {
     table->entries = mmap(NULL, capacity * sizeof *table->entries, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
                           -1, 0);
-    if (table->entries == MAP_FAILED) sn_fail(1, "out of memory for the translator's tables");
+    if (table->entries == MAP_FAILED) sn_fail(SN_STATUS_ENGINE, "out of memory for the translator's tables");
     table->capacity = capacity;
     table->used = 0;
 }

@@ -21,7 +21,7 @@ typedef struct sn_table {
 static inline void sn_table_init(sn_table *table, size_t element, size_t capacity) {
     table->memory = mmap(NULL, element * capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                          -1, 0);
-    if (table->memory == MAP_FAILED) sn_fail(1, "cannot reserve %zu bytes of address space", element * capacity);
+    if (table->memory == MAP_FAILED) sn_fail(SN_STATUS_ENGINE, "cannot reserve %zu bytes of address space", element * capacity);
     table->element = element;
     table->capacity = capacity;
     table->count = 0;
@@ -29,7 +29,7 @@ static inline void sn_table_init(sn_table *table, size_t element, size_t capacit
 
 static inline size_t sn_table_add(sn_table *table, size_t elements) {
     size_t first = table->count;
-    if (table->capacity - first < elements) sn_fail(1, "too much code: a table of the translator is full");
+    if (table->capacity - first < elements) sn_fail(SN_STATUS_ENGINE, "too much code: a table of the translator is full");
     table->count += elements;
     return first;
 }

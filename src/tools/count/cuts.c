@@ -18,7 +18,7 @@ static unsigned list_of(const count_record *record) {
 static void *zeroed(size_t size) {
     void *memory = calloc(1, size);
     if (memory == NULL) {
-        sn_fail(1, "count: out of memory");
+        sn_fail(125, "count: out of memory");
     }
     return memory;
 }

@@ -30,7 +30,7 @@ typedef struct search {
 static void *resized(void *memory, size_t count, size_t size) {
     void *result = reallocarray(memory, count, size);
     if (result == NULL) {
-        sn_fail(1, "count: out of memory");
+        sn_fail(125, "count: out of memory");
     }
     return result;
 }

@@ -35,7 +35,7 @@ static _Atomic uint64_t threads_started;
 static void *resized(void *memory, size_t count, size_t size) {
     void *result = reallocarray(memory, count, size);
     if (result == NULL) {
-        sn_fail(1, "count: out of memory");
+        sn_fail(125, "count: out of memory");
     }
     return result;
 }
