@@ -71,8 +71,10 @@ static void enter_block(sn_thread *thread, uint32_t block) {
 static void leave_by_exit(sn_thread *thread, uint32_t number) {
     sn_exit_record *exit = sn_exit_record_at(number);
     if (!exit->site && exit->stub == SN_MARK_REFUSED) {
-        sn_message("client address %#lx: an instruction that Sonde does not run (int 0x80, a far branch, or a load of a "
-                   "segment register); the program gets SIGSEGV", (unsigned long)thread->pc);
+        if (!sn_settings_current.quiet)
+            sn_message("client address %#lx: an instruction that Sonde does not run (int 0x80, a far branch, or a load of "
+                       "a segment register); the program gets SIGSEGV",
+                       (unsigned long)thread->pc);
         siginfo_t info = {.si_signo = SIGSEGV, .si_code = SI_KERNEL};
         sn_signal_raise(thread, &info);
         return;

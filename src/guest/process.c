@@ -261,6 +261,7 @@ static long exec_with_words(sn_thread *thread, const exec_request *request, cons
     long result = sn_program_exec_error(path);
     if (result) return result;
     bool traced = sn_settings_current.trace_children && !is_skipped(path);
+    sn_verbose(1, "process %d executes %s %s", thread->process, path, traced ? "under Sonde" : "without Sonde");
     sn_process_end(thread);
     sn_signals_hold_mask(thread);
     uint64_t mask = sn_client_mask(thread), all = ~SN_FAULT_SIGNALS;

@@ -53,6 +53,8 @@ void sn_run(const sn_tool *tool, const char *program, const char *const *argumen
     sn_thread *thread = sn_threads_init(tool);
     sn_program_load(program, !sn_settings_current.following_exec, arguments, environment, &sn_program_current);
     set_name(arguments[0] && sn_settings_current.following_exec ? program : sn_program_current.path);
+    sn_verbose(1, "%s %s runs %s, loaded at %#lx, entered at %#lx", tool->name, tool->version, sn_program_current.path,
+               (unsigned long)sn_program_current.load_bias, (unsigned long)sn_program_current.entry);
     sn_signals_init(thread);
     if (sn_settings_current.exec_filters >= 0) sn_seccomp_restore(thread, sn_settings_current.exec_filters);
     sn_procfs_set_signals(describe_signals);
