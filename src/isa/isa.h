@@ -106,6 +106,10 @@ typedef enum sn_fault_kind {
 /** Whether an instruction may fault (and so show its state before to a handler). Conservative. */
 sn_fault_kind sn_fault_kind_of(const sn_insn *insn);
 
+/** Whether a single-step trap that the instruction switches on comes only after the next one (Intel SDM volume 3, 17.3.1.4):
+    the two belong into one block. */
+bool sn_delays_trap(const sn_insn *insn);
+
 /** Public kind of an instruction, for tools. */
 sn_instruction_kind sn_kind_of(const sn_insn *insn);
 

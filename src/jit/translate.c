@@ -117,7 +117,8 @@ static bool form(sn_block *block, uint64_t client, uint32_t number, uint64_t *fa
     uint64_t at = client;
     sn_block_reset(block, client);
     block->far = !sn_in_low_window(client);
-    while (block->count < limit) {
+    while (block->count < limit || sn_delays_trap(&block->insns[block->count - 1])) {
+        if (block->count == SN_MOST_INSTRUCTIONS) break;
         sn_insn insn;
         if (!decode_at(&window, at, &insn, fault)) return block->count > 0;
         append(block, &insn);

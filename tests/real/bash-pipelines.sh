@@ -4,7 +4,7 @@
 cat > job.sh <<'END'
 set -u
 seq 1 20000 | sort -r | awk '{ s += $1 * NR } END { print s }'
-seq 1000 | false | true; echo "${PIPESTATUS[@]}"
+(exit 4) | false | true; echo "${PIPESTATUS[@]}"
 cat <<HERE | tr a-z A-Z
 a here-document with $((6 * 7)) and $(echo substituted | rev)
 HERE

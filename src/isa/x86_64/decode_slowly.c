@@ -208,7 +208,9 @@ static void use_address(ZydisRegister reg, sn_insn *insn) {
 }
 
 static void fill_registers(const sn_view *view, sn_insn *insn) {
-    bool certain = !insn->repeated;
+    /* With a zero source these leave their destination as it was. */
+    bool scans = view->instruction.mnemonic == ZYDIS_MNEMONIC_BSF || view->instruction.mnemonic == ZYDIS_MNEMONIC_BSR;
+    bool certain = !insn->repeated && !scans;
     for (unsigned i = 0; i < view->instruction.operand_count; i++) {
         const ZydisDecodedOperand *operand = &view->operands[i];
         if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY) {

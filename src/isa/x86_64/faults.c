@@ -58,3 +58,8 @@ sn_fault_kind sn_fault_kind_of(const sn_insn *insn) {
     if (!insn->memory) return SN_FAULT_NONE;
     return is_stack_operand(insn) ? SN_FAULT_STACK : SN_FAULT_ANY;
 }
+
+bool sn_delays_trap(const sn_insn *insn) {
+    enum { POP_FLAGS = 0x9d };
+    return insn->class == SN_INSN_PLAIN && !insn->encoding && insn->bytes[insn->opcode_offset] == POP_FLAGS;
+}

@@ -334,15 +334,15 @@ static void emit_with_base(builder *b, const sn_insn *insn, unsigned reg) {
     sn_emit_bytes(&b->e, insn->bytes + insn->length - tail, tail);
 }
 
-/** Two of the first eight registers that the instruction has nothing to do with. */
+/** Two registers that the instruction has nothing to do with; the first can be encoded as a base without extension. */
 static bool find_scratch(const sn_insn *insn, unsigned scratch[2]) {
     sn_insn exact = *insn;
     if ((insn->registers_touched & 0xff) == 0xff) sn_decode_slowly(insn->bytes, insn->length, insn->pc, &exact);
     unsigned found = 0;
-    static const uint8_t candidates[] = {SN_RAX, SN_RDX, SN_RSI, SN_RDI, SN_RBX, SN_RCX};
+    static const uint8_t candidates[] = {SN_RAX, SN_RDX, SN_RSI, SN_RDI, SN_RBX, SN_RCX, SN_RBP, SN_R8, SN_R9, SN_R10};
     for (unsigned i = 0; i < sizeof candidates && found < 2; i++)
         if (!(exact.registers_touched >> candidates[i] & 1)) scratch[found++] = candidates[i];
-    return found == 2;
+    return found == 2 && scratch[0] < SN_R8 && scratch[0] != SN_RBP;
 }
 
 /** scratch = address of the client's operand in the flat address space, its second register being free for use */
