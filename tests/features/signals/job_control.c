@@ -46,7 +46,7 @@ int main(void) {
         CHECK(waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status) && WSTOPSIG(status) == stopping[i], "stopped by signal %d", stopping[i]);
         kill(child, SIGCONT);
         CHECK(waitpid(child, &status, WCONTINUED) == child && WIFCONTINUED(status), "continued");
-        sleep_milliseconds(50);
+        sleep_milliseconds(400); /* longer than the child needs on a busy machine */
     }
     CHECK(read(ends[0], &c, 1) == 1 && c == 'h', "SIGCONT handler ran twice");
     for (int i = 0; i < 2; i++) {
@@ -54,7 +54,7 @@ int main(void) {
         CHECK(waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status) && WSTOPSIG(status) == SIGTSTP, "stopped by its own handler");
         kill(child, SIGCONT);
         CHECK(waitpid(child, &status, WCONTINUED) == child && WIFCONTINUED(status), "continued");
-        sleep_milliseconds(50);
+        sleep_milliseconds(400); /* longer than the child needs on a busy machine */
     }
     CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 52, "child ended by itself");
     return finish();
