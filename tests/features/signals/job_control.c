@@ -35,6 +35,7 @@ int main(void) {
             _exit(1);
         while (stops < 2 || continued < 4)
             ;
+        sleep_milliseconds(400); /* the parent sees it continued before it sees it gone */
         _exit(50 + stops);
     }
     char c;
