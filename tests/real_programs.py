@@ -16,7 +16,7 @@ Lines `# key: value` at the script's head direct it:
     program:  its name in docs/compatibility.md (the script's name otherwise)
     version:  a shell command whose first line of output is the version
     tools:    the tools it runs under; default `none`
-    needs:    commands that have to be installed, or the case is left out
+    needs:    commands, or paths of files, that have to be installed, or the case is left out
     limit:    seconds allowed under a tool; default 60
     status:   the exit status natively; default 0
 
@@ -62,7 +62,8 @@ class Case:
 
     @property
     def missing(self):
-        return [command for command in self.key("needs").split() if not shutil.which(command, path=SEARCH_PATH)]
+        return [need for need in self.key("needs").split()
+                if not (os.path.exists(need) if "/" in need else shutil.which(need, path=SEARCH_PATH))]
 
 
 @dataclasses.dataclass(frozen=True)

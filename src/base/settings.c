@@ -7,4 +7,6 @@ sn_settings sn_settings_current = {
     .bisect_blocks = UINT64_MAX,
     .dump_block = UINT64_MAX,
     .block_limit = 40,
+    .exec_filters = -1,
+    .exec_program = -1,
 };

@@ -42,6 +42,8 @@ typedef struct sn_settings {
                                               are appended to. */
     int exec_filters;                    /**< --exec-filters=N: the seccomp filters of the program that made the execve,
                                               in a file that is open as N; -1 without. */
+    int exec_program;                 /**< --exec-program=N: the program is open as N (it was executed by a descriptor),
+                                              and --exec-path= is what it calls itself; -1 without. */
 } sn_settings;
 
 extern sn_settings sn_settings_current;

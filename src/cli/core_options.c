@@ -18,7 +18,7 @@
 
 static struct {
     bool superblocks, links, fsgsbase, fast_decode;
-    int64_t bisect_blocks, dump_block, block_limit, cache_size, exec_filters;
+    int64_t bisect_blocks, dump_block, block_limit, cache_size, exec_filters, exec_program;
 } parsed = {
     .superblocks = true,
     .links = true,
@@ -28,6 +28,7 @@ static struct {
     .dump_block = -1,
     .block_limit = 40,
     .exec_filters = -1,
+    .exec_program = -1,
 };
 
 const char *sn_exec_path, *sn_exec_argument_zero, *sn_exec_limits;
@@ -68,6 +69,7 @@ const sn_option sn_exec_options[] = {
     {"exec-arg0", SN_OPTION_STRING, &sn_exec_argument_zero, "", NULL, NULL},
     {"exec-limits", SN_OPTION_STRING, &sn_exec_limits, "", NULL, NULL},
     {"exec-filters", SN_OPTION_NUMBER, &parsed.exec_filters, "", NULL, NULL},
+    {"exec-program", SN_OPTION_NUMBER, &parsed.exec_program, "", NULL, NULL},
     {0},
 };
 
@@ -114,6 +116,9 @@ void sn_core_options_apply(void) {
     if (parsed.exec_filters != -1)
         check_range("exec-filters", parsed.exec_filters, 0, INT_MAX);
     settings->exec_filters = (int)parsed.exec_filters;
+    if (parsed.exec_program != -1)
+        check_range("exec-program", parsed.exec_program, 0, INT_MAX);
+    settings->exec_program = (int)parsed.exec_program;
     settings->bisect_blocks = (uint64_t)parsed.bisect_blocks;
     settings->dump_block = (uint64_t)parsed.dump_block;
     settings->block_limit = (unsigned)parsed.block_limit;

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/settings.h"
 #include "base/x86_64/raw_syscall.h"
 #include "guest/initial_stack.h"
 #include "guest/program_file.h"
@@ -53,7 +55,8 @@ static const char *search_path_of(bool search, const char *const *environment) {
 
 int sn_program_check(const char *name, bool search, char *explanation, size_t size) {
     const char *search_path = search_path_of(search, (const char *const *)environ);
-    sn_program_file *file = sn_program_file_open(name, search_path, SN_TEXT_BY_SHELL);
+    sn_program_file *file =
+        sn_program_file_open(name, sn_settings_current.exec_program, search_path, SN_TEXT_BY_SHELL);
     const char *text = file ? file->explanation : "no memory";
     int status = file ? file->status : STATUS_REFUSED;
     if (size) {
@@ -67,12 +70,15 @@ int sn_program_check(const char *name, bool search, char *explanation, size_t si
     return status;
 }
 
-int sn_program_exec_error(const char *name) {
-    sn_program_file *file = sn_program_file_open(name, NULL, SN_TEXT_REFUSED);
+int sn_program_exec_error(const char *name, sn_opened_program opened) {
+    sn_program_file *file = sn_program_file_open(name, opened.descriptor, NULL, SN_TEXT_REFUSED);
     if (!file) {
         return -ENOMEM;
     }
     int error = file->error;
+    if (!error && file->script_count && opened.name_ends) {
+        error = ENOENT; /* the interpreter could not open it */
+    }
     sn_program_file_close(file);
     return -error;
 }
@@ -205,9 +211,23 @@ static const char *const *client_arguments(const sn_program_file *file, const ch
     return arguments;
 }
 
+static const char *last_part(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/** The last part of what was executed; of the ELF file's own path when a descriptor was all that was given (since Linux
+    6.14; before it was the descriptor's number). */
+static const char *process_name(const char *executed, const char *path) {
+    bool nothing_more = sn_settings_current.exec_program >= 0 && !strchr(executed + strlen(SN_DESCRIPTORS), '/');
+    return copy(last_part(nothing_more ? path : executed));
+}
+
 void sn_program_load(const char *name, bool search, const char *const *arguments, const char *const *environment,
                      sn_program *program) {
-    sn_program_file *file = sn_program_file_open(name, search_path_of(search, environment), SN_TEXT_BY_SHELL);
+    int descriptor = sn_settings_current.exec_program;
+    sn_program_file *file =
+        sn_program_file_open(name, descriptor, search_path_of(search, environment), SN_TEXT_BY_SHELL);
     if (!file) {
         refuse(name, "no memory");
     }
@@ -225,13 +245,15 @@ void sn_program_load(const char *name, bool search, const char *const *arguments
     sn_space_current.data_size = program->end_data - program->start_data;
     program->path = copy(file->path);
     program->arguments = client_arguments(file, arguments);
+    const char *executed = copy(file->by_shell ? file->scripts[0].interpreter : file->given);
+    program->name = process_name(executed, program->path);
     program->load_bias = main.bias;
     program->program_entry = file->elf.entry + main.bias;
     program->entry = linked ? file->linker_elf.entry + linker.bias : program->program_entry;
     sn_stack_request request = {
         .arguments = program->arguments,
         .environment = environment,
-        .file = copy(file->by_shell ? file->scripts[0].interpreter : file->given),
+        .file = executed,
         .table_address = file->elf.table_address ? file->elf.table_address + main.bias : 0,
         .entry_count = file->elf.entry_count,
         .linker_bias = linked ? linker.bias : 0,
@@ -242,5 +264,8 @@ void sn_program_load(const char *name, bool search, const char *const *arguments
         refuse(name, result == -E2BIG ? "Argument list too long" : "no room for its stack");
     }
     sn_program_file_close(file);
+    if (descriptor >= 0) {
+        sn_syscall(SYS_close, descriptor);
+    }
     sn_program_current = *program;
 }

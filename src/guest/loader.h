@@ -10,8 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** Where the kernel says that a program executed by a descriptor lies. */
+#define SN_DESCRIPTORS "/dev/fd/"
+
 typedef struct sn_program {
     const char *path;          /**< absolute path of the ELF file that was mapped: what /proc/self/exe names */
+    const char *name;          /**< what the kernel calls the process: the last part of the path that was executed */
     const char *const *arguments; /**< as the client sees them (after #!), NULL-terminated */
     uint64_t entry;            /**< where execution begins: the interpreter's entry, or the program's */
     uint64_t program_entry;    /**< AT_ENTRY */
@@ -34,9 +38,15 @@ extern sn_program sn_program_current;
  */
 int sn_program_check(const char *file, bool search, char *explanation, size_t size);
 
+/** A program that is executed by a descriptor. */
+typedef struct sn_opened_program {
+    int descriptor;    /**< -1: none, the name says all */
+    bool name_ends;    /**< the name leads nowhere once the program runs, since a descriptor in it closes on execve */
+} sn_opened_program;
+
 /** What execve(file) would fail with: 0 or -errno. Unlike sn_program_check, a text without #! is -ENOEXEC: the client's own
     execvp or shell then decides. */
-int sn_program_exec_error(const char *file);
+int sn_program_exec_error(const char *file, sn_opened_program opened);
 
 /** The same, then map everything and build the stack. On failure prints one line and exits with the status. */
 void sn_program_load(const char *file, bool search, const char *const *arguments, const char *const *environment,

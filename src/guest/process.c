@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -177,11 +178,34 @@ static long read_exec(uint64_t number, const uint64_t a[6], exec_request *reques
     return 0;
 }
 
-/** A path that means the file in this process, whatever the folder descriptor: what the engine that follows opens. */
-static void resolve(const exec_request *request, char *path, size_t size) {
-    if (request->path[0] == '/' || request->directory == AT_FDCWD) snprintf(path, size, "%s", request->path);
-    else if (!request->path[0]) snprintf(path, size, "/proc/self/fd/%d", request->directory);
-    else snprintf(path, size, "/proc/self/fd/%d/%s", request->directory, request->path);
+/** What the kernel calls the file, as the program sees it: the path, or one by way of the descriptor. */
+static void name_of(const exec_request *request, char *name, size_t size) {
+    if (request->path[0] == '/' || request->directory == AT_FDCWD) snprintf(name, size, "%s", request->path);
+    else if (!request->path[0]) snprintf(name, size, SN_DESCRIPTORS "%d", request->directory);
+    else snprintf(name, size, SN_DESCRIPTORS "%d/%s", request->directory, request->path);
+}
+
+/** The file as a descriptor of the engine's own, where the request names it by one. 0 or -errno. */
+static long open_requested(const exec_request *request, sn_opened_program *opened) {
+    bool follow = !(request->flags & AT_SYMLINK_NOFOLLOW);
+    bool by_path = request->path[0] == '/' || request->directory == AT_FDCWD;
+    *opened = (sn_opened_program){.descriptor = -1};
+    if (request->flags & ~(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW)) return -EINVAL;
+    if (!request->path[0] && !(request->flags & AT_EMPTY_PATH)) return -ENOENT;
+    if (follow && by_path) return 0;
+    long descriptor = request->path[0] ? sn_syscall(__NR_openat, request->directory, request->path,
+                                                    O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW), 0)
+                                       : sn_syscall(__NR_fcntl, request->directory, F_DUPFD_CLOEXEC, 0);
+    if (descriptor < 0) return descriptor;
+    struct stat status;
+    bool link = !follow && !sn_syscall(__NR_fstat, descriptor, &status) && S_ISLNK(status.st_mode);
+    if (by_path || link) {
+        sn_syscall(__NR_close, descriptor);
+        return link ? -ELOOP : 0;
+    }
+    opened->descriptor = (int)descriptor;
+    opened->name_ends = sn_syscall(__NR_fcntl, request->directory, F_GETFD) & FD_CLOEXEC;
+    return 0;
 }
 
 /** --trace-children-skip: patterns as Valgrind takes them, * and ? on the whole path. */
@@ -215,9 +239,9 @@ static long exec_native(sn_thread *thread, const exec_request *request, const wo
 #define MOST_OWN_WORDS 128
 
 /** Start Sonde again on the new program: its options, then the program's own words. */
-static long exec_traced(const sn_thread *thread, const char *path, const word_list *arguments,
+static long exec_traced(const sn_thread *thread, const char *path, int program, const word_list *arguments,
                         const word_list *environment) {
-    char own_path[PATH_MAX + 128], filters[sizeof "--exec-filters=" + 20];
+    char own_path[PATH_MAX + 128], filters[sizeof "--exec-filters=" + 20], opened[sizeof "--exec-program=" + 20];
     char limits[sizeof "--exec-limits=" + SN_LIMITS_TEXT_SIZE] = "--exec-limits=";
     sn_limits_write(thread, limits + strlen(limits));
     long descriptor = sn_seccomp_save(thread);
@@ -234,7 +258,7 @@ static long exec_traced(const sn_thread *thread, const char *path, const word_li
     const char *own[MOST_OWN_WORDS];
     size_t count = 0;
     own[count++] = sn_settings_current.engine_path;
-    for (const char *const *word = sn_settings_current.engine_arguments; *word && count < MOST_OWN_WORDS - 7; word++)
+    for (const char *const *word = sn_settings_current.engine_arguments; *word && count < MOST_OWN_WORDS - 8; word++)
         own[count++] = *word;
     own[count++] = own_path;
     own[count++] = zero;
@@ -242,6 +266,11 @@ static long exec_traced(const sn_thread *thread, const char *path, const word_li
     if (descriptor >= 0) {
         snprintf(filters, sizeof filters, "--exec-filters=%ld", descriptor);
         own[count++] = filters;
+    }
+    if (program >= 0) {
+        sn_syscall(__NR_fcntl, program, F_SETFD, 0);
+        snprintf(opened, sizeof opened, "--exec-program=%d", program);
+        own[count++] = opened;
     }
     own[count++] = "--";
     /* The first of the program's own words stands where the program's name does. */
@@ -254,12 +283,9 @@ static long exec_traced(const sn_thread *thread, const char *path, const word_li
     return result;
 }
 
-static long exec_with_words(sn_thread *thread, const exec_request *request, const word_list *arguments,
-                            const word_list *environment) {
-    char path[PATH_MAX + 64];
-    resolve(request, path, sizeof path);
-    long result = sn_program_exec_error(path);
-    if (result) return result;
+/** The execution of a program that can be run; `program`: it is open as that. */
+static long exec_checked(sn_thread *thread, const exec_request *request, const char *path, int program,
+                         const word_list *arguments, const word_list *environment) {
     bool traced = sn_settings_current.trace_children && !is_skipped(path);
     sn_verbose(1, "process %d executes %s %s", thread->process, path, traced ? "under Sonde" : "without Sonde");
     sn_process_end(thread);
@@ -267,12 +293,24 @@ static long exec_with_words(sn_thread *thread, const exec_request *request, cons
     uint64_t mask = sn_client_mask(thread), all = ~SN_FAULT_SIGNALS;
     sn_engine_pause(thread);
     sn_syscall(__NR_rt_sigprocmask, SIG_SETMASK, &mask, NULL, 8);
-    result = traced ? exec_traced(thread, path, arguments, environment)
-                    : exec_native(thread, request, arguments, environment);
+    long result = traced ? exec_traced(thread, path, program, arguments, environment)
+                         : exec_native(thread, request, arguments, environment);
     sn_limits_after_failed_exec();
     sn_syscall(__NR_rt_sigprocmask, SIG_SETMASK, &all, NULL, 8);
     sn_engine_resume(thread);
     if (!thread->borrowed) ended_process = 0; /* it goes on after all: there will be another end */
+    return result;
+}
+
+static long exec_with_words(sn_thread *thread, const exec_request *request, const word_list *arguments,
+                            const word_list *environment) {
+    char path[PATH_MAX + 64];
+    sn_opened_program opened;
+    name_of(request, path, sizeof path);
+    long result = open_requested(request, &opened);
+    if (!result) result = sn_program_exec_error(path, opened);
+    if (!result) result = exec_checked(thread, request, path, opened.descriptor, arguments, environment);
+    if (opened.descriptor >= 0) sn_syscall(__NR_close, opened.descriptor);
     return result;
 }
 

@@ -274,7 +274,8 @@ static void store_path(sn_program_file *file, const char *path) {
     }
 }
 
-sn_program_file *sn_program_file_open(const char *name, const char *search_path, sn_text_policy policy) {
+sn_program_file *sn_program_file_open(const char *name, int descriptor, const char *search_path, sn_text_policy policy) {
+    char link[64];
     sn_program_file *file = sn_host_allocate(sizeof *file);
     if (!file) {
         return NULL;
@@ -284,6 +285,10 @@ sn_program_file *sn_program_file_open(const char *name, const char *search_path,
         return file;
     }
     const char *path = file->given;
+    if (descriptor >= 0) {
+        sn_descriptor_link(descriptor, link, sizeof link);
+        path = link;
+    }
     for (;;) {
         step next = examine(file, name, path, policy);
         if (next == STEP_PROGRAM) {

@@ -42,9 +42,10 @@ typedef struct sn_program_file {
 /** Whether texts without #! are run by /bin/sh (as shells do) or refused (as the kernel does). */
 typedef enum sn_text_policy { SN_TEXT_BY_SHELL, SN_TEXT_REFUSED } sn_text_policy;
 
-/** Find `name`, in the list of folders `search_path` if that is not NULL and the name has no slash. Returns NULL only when
-    there is no memory; `error` tells whether it can be run. */
-sn_program_file *sn_program_file_open(const char *name, const char *search_path, sn_text_policy policy);
+/** Find `name`, in the list of folders `search_path` if that is not NULL and the name has no slash. If `descriptor` is not
+    -1, the file is what that leads to, whatever the name. Returns NULL only when there is no memory; `error` tells whether
+    it can be run. */
+sn_program_file *sn_program_file_open(const char *name, int descriptor, const char *search_path, sn_text_policy policy);
 
 /** Close what is open and give the memory back. */
 void sn_program_file_close(sn_program_file *file);

@@ -3,7 +3,6 @@
  */
 #include "guest/run.h"
 
-#include <string.h>
 #include <sys/prctl.h>
 
 #include "base/log.h"
@@ -39,11 +38,6 @@ static bool describe_signals(int number, sn_procfs_signals *signals) {
     return thread->mask_held;
 }
 
-static void set_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    prctl(PR_SET_NAME, slash ? slash + 1 : path);
-}
-
 void sn_run(const sn_tool *tool, const char *program, const char *const *arguments, const char *const *environment) {
     sn_space_init();
     sn_cache_init();
@@ -52,7 +46,7 @@ void sn_run(const sn_tool *tool, const char *program, const char *const *argumen
     sn_syscalls_init();
     sn_thread *thread = sn_threads_init(tool);
     sn_program_load(program, !sn_settings_current.following_exec, arguments, environment, &sn_program_current);
-    set_name(arguments[0] && sn_settings_current.following_exec ? program : sn_program_current.path);
+    prctl(PR_SET_NAME, sn_program_current.name);
     sn_verbose(1, "%s %s runs %s, loaded at %#lx, entered at %#lx", tool->name, tool->version, sn_program_current.path,
                (unsigned long)sn_program_current.load_bias, (unsigned long)sn_program_current.entry);
     sn_signals_init(thread);

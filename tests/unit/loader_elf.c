@@ -277,7 +277,7 @@ static void checks(void **state) {
         snprintf(expected, sizeof expected, "%s: %s", path, rows[i].reason);
         assert_int_equal(sn_program_check(path, true, explanation, sizeof explanation), rows[i].status);
         assert_string_equal(explanation, rows[i].status ? expected : "");
-        assert_int_equal(sn_program_exec_error(path), rows[i].exec_error);
+        assert_int_equal(sn_program_exec_error(path, (sn_opened_program){.descriptor = -1}), rows[i].exec_error);
     }
     char explanation[16];
     assert_int_equal(sn_program_check("/absent", false, explanation, sizeof explanation), 127);
@@ -350,7 +350,7 @@ static uint64_t auxiliary_value(const sn_program *program, uint64_t type) {
 
 /** The mapped segments hold what the file holds, and zeros behind. */
 static void compare_with_file(const char *path, uint64_t bias) {
-    sn_program_file *file = sn_program_file_open(path, NULL, SN_TEXT_REFUSED);
+    sn_program_file *file = sn_program_file_open(path, -1, NULL, SN_TEXT_REFUSED);
     REQUIRE(file && file->status == 0);
     for (unsigned i = 0; i < file->elf.segment_count; i++) {
         const sn_elf_segment *segment = &file->elf.segments[i];
