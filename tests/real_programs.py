@@ -19,6 +19,7 @@ Lines `# key: value` at the script's head direct it:
     needs:    commands, or paths of files, that have to be installed, or the case is left out
     limit:    seconds allowed under a tool; default 60
     status:   the exit status natively; default 0
+    except:   what the script leaves out although it differs, and why; printed in docs/compatibility.md
 
 The script runs in an empty folder, always at the same path, with HOME there. $SOURCES is the folder `sources` beside
 the script.

@@ -20,7 +20,7 @@ def pytest_runtest_makereport(item, call):
         return
     program = COLLECTED.setdefault(entry["program"], {"version": entry["version"], "what": entry["what"],
                                                       "results": {}})
-    reason = ""
+    reason = entry["exception"]
     if report.outcome == "failed":
         reason = str(call.excinfo.value).strip().splitlines()
         reason = " ".join(reason[:2])[:300] if reason else "failed"
@@ -44,7 +44,9 @@ def pytest_sessionfinish():
 
 @pytest.fixture
 def compatibility(request):
-    """compatibility(program, version, what, tool): says under which name this test's result is reported."""
-    def note(program, version, what, tool):
-        request.node.compatibility = {"program": program, "version": version, "what": what, "tool": tool}
+    """compatibility(program, version, what, tool, exception=""): says under which name this test's result is reported,
+    and what it does not compare."""
+    def note(program, version, what, tool, exception=""):
+        request.node.compatibility = {"program": program, "version": version, "what": what, "tool": tool,
+                                      "exception": exception}
     return note

@@ -15,5 +15,5 @@ CASES = real_programs.read_cases(HERE / "real") + real_programs.read_cases(HERE.
 @pytest.mark.parametrize("case, tool", real_programs.pairs(CASES))
 def test_heavy_program(case, tool, compatibility):
     version = "" if case.missing else real_programs.version_of(case)
-    compatibility(case.key("program", case.name), version, case.key("what"), tool)
+    compatibility(case.key("program", case.name), version, case.key("what"), tool, case.key("except"))
     real_programs.verify(case, tool)
