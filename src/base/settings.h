@@ -26,6 +26,8 @@ typedef struct sn_settings {
                                            code; UINT64_MAX when off. */
     bool dump_blocks;                 /**< --debug-dump-blocks=yes: the same for every block. */
     bool verify_blocks;               /**< --debug-verify=yes: check every block against single-stepping. */
+    uint64_t break_block;             /**< --debug-break-block=N: translate block N wrongly, for the test of
+                                           verify_blocks; UINT64_MAX when off. */
     unsigned block_limit;             /**< --debug-block-limit=N: most instructions in a superblock (default 40). */
     bool no_superblocks;              /**< --debug-superblocks=no: end a block at its first branch. */
     bool no_links;                    /**< --debug-links=no: every block exit goes through the dispatcher. */

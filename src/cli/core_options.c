@@ -18,7 +18,7 @@
 
 static struct {
     bool superblocks, links, fsgsbase, fast_decode;
-    int64_t bisect_blocks, dump_block, block_limit, cache_size, exec_filters, exec_program;
+    int64_t bisect_blocks, dump_block, break_block, block_limit, cache_size, exec_filters, exec_program;
 } parsed = {
     .superblocks = true,
     .links = true,
@@ -26,6 +26,7 @@ static struct {
     .fast_decode = true,
     .bisect_blocks = -1,
     .dump_block = -1,
+    .break_block = -1,
     .block_limit = 40,
     .exec_filters = -1,
     .exec_program = -1,
@@ -53,6 +54,8 @@ const sn_option sn_debug_options[] = {
     {"debug-dump-blocks", SN_OPTION_FLAG, &sn_settings_current.dump_blocks, "no", NULL, "print every block"},
     {"debug-verify", SN_OPTION_FLAG, &sn_settings_current.verify_blocks, "no", NULL,
      "check every block against single-stepping"},
+    {"debug-break-block", SN_OPTION_NUMBER, &parsed.break_block, "off", NULL,
+     "translate block N wrongly, to see that --debug-verify finds it"},
     {"debug-block-limit", SN_OPTION_NUMBER, &parsed.block_limit, "40", NULL, "most instructions in a block"},
     {"debug-superblocks", SN_OPTION_FLAG, &parsed.superblocks, "yes", NULL, "go on behind branches within a block"},
     {"debug-links", SN_OPTION_FLAG, &parsed.links, "yes", NULL, "connect blocks directly"},
@@ -111,6 +114,8 @@ void sn_core_options_apply(void) {
         check_range("debug-bisect", parsed.bisect_blocks, 0, INT64_MAX);
     if (parsed.dump_block != -1)
         check_range("debug-dump-block", parsed.dump_block, 0, INT64_MAX);
+    if (parsed.break_block != -1)
+        check_range("debug-break-block", parsed.break_block, 0, INT64_MAX);
     check_range("debug-block-limit", parsed.block_limit, 1, 1000);
     check_range("debug-cache-size", parsed.cache_size, 0, INT64_C(1) << 40);
     if (parsed.exec_filters != -1)
@@ -121,10 +126,11 @@ void sn_core_options_apply(void) {
     settings->exec_program = (int)parsed.exec_program;
     settings->bisect_blocks = (uint64_t)parsed.bisect_blocks;
     settings->dump_block = (uint64_t)parsed.dump_block;
+    settings->break_block = (uint64_t)parsed.break_block;
     settings->block_limit = (unsigned)parsed.block_limit;
     settings->cache_size = (uint64_t)parsed.cache_size;
     settings->no_superblocks = !parsed.superblocks;
-    settings->no_links = !parsed.links;
+    settings->no_links = !parsed.links || settings->verify_blocks;
     settings->no_fsgsbase = !parsed.fsgsbase;
     settings->no_fast_decode = !parsed.fast_decode;
     settings->log_file = made_absolute(settings->log_file);

@@ -13,6 +13,7 @@
 #include "guest/space.h"
 #include "guest/syscall.h"
 #include "guest/thread.h"
+#include "guest/verify.h"
 #include "guest/x86_64/abi.h"
 #include "jit/cache.h"
 #include "jit/layout.h"
@@ -50,6 +51,7 @@ static bool make_room(sn_thread *thread) {
         sn_blocks_clear();
         sn_cache_clear();
         generation++;
+        if (sn_settings_current.verify_blocks) sn_verify_forget();
     }
     sn_gate_open();
     return true;
@@ -64,7 +66,9 @@ static uint32_t block_at(sn_thread *thread) {
 }
 
 static void enter_block(sn_thread *thread, uint32_t block) {
-    if (block) thread->resume = sn_block_record_at(block)->entry;
+    if (!block) return;
+    thread->resume = sn_block_record_at(block)->entry;
+    if (sn_settings_current.verify_blocks) sn_verify_enter(thread, block);
 }
 
 /** Through an exit of a block. */
@@ -180,7 +184,9 @@ void sn_dispatch(sn_thread *thread) {
     /* The cache was emptied while this thread waited: the numbers of its exits and calls mean nothing any more. */
     if (generation != before && exit >= SN_EXIT_FIRST_BLOCK_EXIT) exit = SN_EXIT_RESUME;
     tell_interrupted(thread);
-    if (exit == SN_EXIT_FATAL) {
+    if (sn_settings_current.verify_blocks && sn_verify_left(thread, exit)) {
+        /* The original code is done, the block itself comes next. */
+    } else if (exit == SN_EXIT_FATAL) {
         sn_process_end(thread);
         sn_die_by_signal(thread, thread->fatal_signal);
     } else if (sn_exit_is_call(exit)) {
@@ -201,6 +207,7 @@ void sn_dispatch(sn_thread *thread) {
 }
 
 void sn_reenter(sn_thread *thread) {
+    if (sn_settings_current.verify_blocks) sn_verify_cancel(thread);
     sn_client_leave(thread);
     sn_engine_enter(thread);
     /* The place behind a tool's call is gone with the cache that it was in: the instruction begins again. */

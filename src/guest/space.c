@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/settings.h"
 #include "guest/host_memory.h"
 #include "guest/kernel_pages.h"
 #include "guest/space_internal.h"
@@ -79,6 +80,9 @@ bool sn_space_record(const sn_region *region) {
 int sn_space_host_protection(int protection) {
     if (protection & PROT_EXEC) {
         protection |= PROT_READ;
+    }
+    if (sn_settings_current.verify_blocks) {
+        return protection; /* original code is single-stepped */
     }
     return protection & ~PROT_EXEC;
 }

@@ -3,6 +3,8 @@
  */
 #include "guest/statistics.h"
 
+#include "base/settings.h"
+#include "guest/verify.h"
 #include "jit/cache.h"
 #include "jit/thread.h"
 #include "jit/translate.h"
@@ -13,4 +15,5 @@ void sn_statistics_print(void) {
     sn_message("translated: %lu blocks, %lu instructions, %lu bytes of client code", (unsigned long)made->blocks,
                (unsigned long)made->instructions, (unsigned long)made->client_bytes);
     sn_message("code cache: %zu bytes in use; counters: %zu", sn_cache_used(), sn_counters_in_use());
+    if (sn_settings_current.verify_blocks) sn_verify_print_statistics();
 }

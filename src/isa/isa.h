@@ -110,6 +110,11 @@ sn_fault_kind sn_fault_kind_of(const sn_insn *insn);
     the two belong into one block. */
 bool sn_delays_trap(const sn_insn *insn);
 
+/** Whether the instruction, run twice from the same state, once of them under the trap flag, must leave the same state,
+    and touches no memory but that of its operands. Not so for what reads clocks, enters the kernel, or shows where the
+    code lies. */
+bool sn_is_repeatable(const sn_insn *insn);
+
 /** Public kind of an instruction, for tools. */
 sn_instruction_kind sn_kind_of(const sn_insn *insn);
 

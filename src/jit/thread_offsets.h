@@ -37,6 +37,7 @@
 #define SN_EXIT_BAD_ADDRESS 4 /* a system call returned EFAULT; pc is behind it */
 #define SN_EXIT_FAR 5         /* as INDIRECT, from the general lookup */
 #define SN_EXIT_FATAL 6       /* the client dies of a signal */
+#define SN_EXIT_VERIFIED 7    /* the instructions of a block have been single-stepped (guest/verify.c) */
 #define SN_EXIT_FIRST_BLOCK_EXIT 16
 
 #endif

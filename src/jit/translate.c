@@ -85,6 +85,9 @@ static bool ends_block(const sn_insn *insn) {
     }
 }
 
+/** While blocks are verified, what cannot be compared is kept apart from what can. */
+static bool stands_alone(const sn_insn *insn) { return sn_settings_current.verify_blocks && !sn_is_repeatable(insn); }
+
 static bool in_block(const sn_block *block, uint64_t client) {
     for (unsigned i = 0; i < block->count; i++)
         if (block->insns[i].pc == client) return true;
@@ -121,13 +124,14 @@ static bool form(sn_block *block, uint64_t client, uint32_t number, uint64_t *fa
         if (block->count == SN_MOST_INSTRUCTIONS) break;
         sn_insn insn;
         if (!decode_at(&window, at, &insn, fault)) return block->count > 0;
+        if (block->count && stands_alone(&insn) && !sn_delays_trap(&block->insns[block->count - 1])) break;
         append(block, &insn);
         at += insn.length;
         if (insn.class == SN_INSN_JUMP && follow && block->count < limit && !in_block(block, insn.target) &&
             sn_in_low_window(insn.target) == !block->far && fetchable(&window, insn.target)) {
             block->followed[block->count - 1] = true;
             at = insn.target;
-        } else if (ends_block(&insn) || (!follow && insn.class != SN_INSN_PLAIN)) {
+        } else if (ends_block(&insn) || stands_alone(&insn) || (!follow && insn.class != SN_INSN_PLAIN)) {
             break;
         } else if (in_block(block, at)) {
             break;

@@ -18,8 +18,10 @@
 #include "guest/signal.h"
 #include "guest/space.h"
 #include "guest/thread.h"
+#include "guest/verify.h"
 #include "guest/x86_64/abi.h"
 #include "guest/x86_64/frame.h"
+#include "guest/x86_64/verify_step.h"
 #include "isa/isa.h"
 #include "isa/x86_64/emit.h"
 #include "jit/cache.h"
@@ -133,6 +135,8 @@ static void go_to_engine(sn_thread *thread, ucontext_t *context, uint32_t exit) 
     context->uc_mcontext.gregs[REG_EFL] = 0x202;
     set_counter(context, sn_runtime_address(sn_runtime_exit_saved));
 }
+
+void sn_leave_for_engine(sn_thread *thread, ucontext_t *context, uint32_t exit) { go_to_engine(thread, context, exit); }
 
 static void die(sn_thread *thread, ucontext_t *context, int number) {
     thread->fatal_signal = (uint8_t)number;
@@ -368,6 +372,11 @@ static void client_fault(sn_thread *thread, ucontext_t *context, siginfo_t *info
         info->si_addr = (void *)at->client;
     sn_block_interrupted(thread, at->block, at->offset, at->client, *register_of(context, SN_RCX));
     thread->pc = at->client;
+    if (sn_verify_phase_of(thread) == SN_VERIFY_RUNNING) {
+        sn_verify_note_fault(info->si_signo);
+        go_to_engine(thread, context, SN_EXIT_RESUME);
+        return;
+    }
     deliver(thread, context, info, true);
 }
 
@@ -448,6 +457,7 @@ static void synchronous(sn_thread *thread, ucontext_t *context, siginfo_t *info)
 
 void sn_host_signal(int number, siginfo_t *info, ucontext_t *context, sn_thread *thread) {
     (void)number;
+    if (sn_verify_signal(thread, context, info)) return;
     if (info->si_signo == SIGTRAP && info->si_code == TRAP_TRACE && thread->stepping) stepped(thread, context);
     else if (sn_is_stop_request(info)) stop(thread, context);
     else if (is_synchronous(info)) synchronous(thread, context, info);

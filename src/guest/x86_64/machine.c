@@ -21,6 +21,9 @@
 #define HEADER_OFFSET 512
 #define MXCSR_OFFSET 24
 
+/** Tile configuration and data: saved too where the effects of client code are compared and undone. */
+#define TILE_COMPONENTS UINT64_C(0x60000)
+
 static uint64_t enabled_components;
 static size_t state_size;
 static bool segment_instructions;
@@ -44,7 +47,8 @@ size_t sn_machine_state_size(void) { return state_size; }
 
 void sn_machine_prepare_thread(sn_thread *thread) {
     thread->segment_instructions = segment_instructions;
-    thread->save_mask = SAVED_COMPONENTS & enabled_components;
+    uint64_t wanted = SAVED_COMPONENTS | (sn_settings_current.verify_blocks ? TILE_COMPONENTS : 0);
+    thread->save_mask = wanted & enabled_components;
     thread->load_mask = thread->save_mask;
     thread->load_mask_all = enabled_components;
     thread->state_size = state_size;

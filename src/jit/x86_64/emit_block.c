@@ -14,6 +14,7 @@
  */
 #include <string.h>
 
+#include "base/settings.h"
 #include "isa/x86_64/emit.h"
 #include "jit/cache.h"
 #include "jit/layout.h"
@@ -850,6 +851,12 @@ static void start_analysis(builder *b) {
     find_liveness(b);
 }
 
+/** --debug-break-block: a register is off by one from here on. */
+static void emit_mistake(builder *b, uint64_t client) {
+    inside(b, client);
+    sn_emit_add_displacement(&b->e, SN_RBX, SN_RBX, 1);
+}
+
 bool sn_emit_block(sn_block *block, uint32_t number) {
     static builder state;
     builder *b = &state;
@@ -872,6 +879,7 @@ bool sn_emit_block(sn_block *block, uint32_t number) {
     for (unsigned i = 0; i < block->count; i++) {
         if (counting.index == i) emit_entry_counters(b, &counting, block->insns[i].pc);
         if (block->call_count) emit_calls(b, i);
+        if (i + 1 == block->count && number == sn_settings_current.break_block) emit_mistake(b, block->insns[i].pc);
         emit_instruction(b, i);
     }
     emit_end(b);
