@@ -60,6 +60,34 @@ def verified(text):
     return int(found[-1][0]), int(found[-1][1]), skipped
 
 
+PROGRAMS = {
+    "bash": ["bash", "-c", "for i in 1 2 3; do echo $((i * 7)) | tr 1 x; done; (exit 3)"],
+    "xz": ["xz", "-kc", "--threads=1", "INPUT"],
+    "python3": ["/usr/bin/python3", "-S", "-c", "print(sum(1 / i for i in range(1, 50)))"],
+    # Signals arrive at any moment.
+    "perl": ["perl", "-e", "$SIG{ALRM} = sub { $n++ }; $SIG{USR1} = sub { $m++ }; kill USR1 => $$; "
+                           "use Time::HiRes 'ualarm'; ualarm 3000, 3000; 1 while $n < 5; ualarm 0; print $m"],
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_real_programs_pass(name, tmp_path):
+    given = tmp_path / "input"
+    given.write_text("".join(f"{number}\n" for number in range(5000)))
+    command = [str(given) if word == "INPUT" else word for word in PROGRAMS[name]]
+    native = subprocess.run(command, check=False, timeout=TIMEOUT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    output, log = tmp_path / "output", tmp_path / "log"
+    with output.open("wb") as to:
+        ended = run_sonde("none", "--debug-verify=yes", "--stats=yes", f"--log-file={log}", "--", *command, stdout=to,
+                          timeout=TIMEOUT)
+    text = log.read_text()
+    assert (ended.returncode, output.read_bytes()) == (native.returncode, native.stdout), text
+    blocks, entries, _ = verified(text)
+    translated = int(re.findall(r"translated: (\d+) blocks", text)[-1])
+    # What is left out are system calls and the like, each in a block of its own.
+    assert 0.9 * translated < blocks <= translated and entries >= blocks, text
+
+
 def test_counts_of_a_known_program(program):
     ended = run_sonde("none", "--debug-verify=yes", "--stats=yes", "--", program, timeout=TIMEOUT)
     assert ended.returncode == 0, ended.stderr

@@ -57,6 +57,8 @@ static const sn_tool *tool;
 static sn_lock list_lock;
 static sn_thread *living, *ended;
 static unsigned alive;
+static unsigned starting;      /**< made, and not in the list yet; accessed by the atomic built-ins only */
+static sn_thread *gone_since;  /**< from here on the kernel has forgotten all in the list of the ended; NULL: not known */
 
 const sn_tool *sn_current_tool(void) { return tool; }
 
@@ -107,7 +109,10 @@ static sn_thread *reuse(void) {
     sn_lock_acquire(&list_lock);
     sn_thread **link = &ended, *thread;
     while ((thread = *link) && sn_syscall(__NR_tgkill, thread->process, thread->id, 0) != -ESRCH) link = &thread->next;
-    if (thread) *link = thread->next;
+    if (thread) {
+        *link = thread->next;
+        gone_since = NULL;
+    }
     sn_lock_release(&list_lock);
     if (!thread) return NULL;
     sn_host_tls_free(thread->host_tls);
@@ -200,6 +205,18 @@ static void list_retire(sn_thread *thread) {
 }
 
 unsigned sn_threads_alive(void) { return alive; }
+
+bool sn_thread_is_alone(const sn_thread *thread) {
+    if (alive != 1 || thread->borrowed || __atomic_load_n(&starting, __ATOMIC_SEQ_CST)) return false;
+    sn_lock_acquire(&list_lock);
+    const sn_thread *other = ended;
+    while (other && other != gone_since && sn_syscall(__NR_tgkill, other->process, other->id, 0) == -ESRCH)
+        other = other->next;
+    bool alone = !other || other == gone_since;
+    if (alone) gone_since = ended;
+    sn_lock_release(&list_lock);
+    return alone;
+}
 
 void sn_threads_visit(void (*visit)(sn_thread *thread, void *data), void *data) {
     sn_lock_acquire(&list_lock);
@@ -395,9 +412,11 @@ static long clone_sharing(sn_thread *thread, clone_request *request) {
     make_arguments(request, child, words);
     bool waits = request->flags & CLONE_VFORK;
     if (waits) sn_engine_pause(thread);
+    __atomic_add_fetch(&starting, 1, __ATOMIC_SEQ_CST);
     long result = sn_clone((long)request->number, words, child);
     if (waits) sn_engine_resume(thread);
     if (result < 0) {
+        __atomic_sub_fetch(&starting, 1, __ATOMIC_SEQ_CST);
         sn_signals_release(child->signals);
         sn_thread_discard(child);
     } else if (waits) {
@@ -418,8 +437,9 @@ static void become_child(sn_thread *thread) {
     sn_lock_reset(&list_lock);
     living = thread;
     thread->next = NULL;
-    ended = NULL;
+    ended = gone_since = NULL;
     alive = 1;
+    starting = 0;
     sn_process_after_fork(thread);
     madvise((char *)thread + SN_THREAD_COUNTERS, sn_counters_in_use() * 8, MADV_DONTNEED);
     if (tool->fork_child) tool->fork_child(thread);
@@ -459,6 +479,7 @@ void sn_thread_begin(sn_thread *thread) {
     sn_signals_thread_start(thread);
     sn_engine_enter(thread);
     sn_thread_started(thread);
+    __atomic_sub_fetch(&starting, 1, __ATOMIC_SEQ_CST);
     sn_engine_leave(thread);
     thread->exit = SN_EXIT_RESUME;
     sn_thread_enter(thread);

@@ -75,4 +75,7 @@ void sn_client_leave(sn_thread *thread);
 /** How many threads the process has. */
 unsigned sn_threads_alive(void);
 
+/** Whether no other thread, not even one that is just starting or ending, can touch the client's memory. */
+bool sn_thread_is_alone(const sn_thread *thread);
+
 #endif

@@ -177,7 +177,7 @@ static void prepare_states(const sn_thread *thread) {
 
 /** Whether an entry into the block can be checked. */
 static sn_verify_reason obstacle(const sn_thread *thread, uint32_t number) {
-    if (sn_threads_alive() != 1 || thread->borrowed) return SN_VERIFY_THREADS;
+    if (!sn_thread_is_alone(thread)) return SN_VERIFY_THREADS;
     if (thread->pending.present || thread->stepping) return SN_VERIFY_SIGNAL;
     /* Behind a signal handler, an extended state of any form is loaded. */
     if (thread->load_area != thread->save_area || thread->load_mask != thread->save_mask) return SN_VERIFY_SIGNAL;
@@ -186,12 +186,12 @@ static sn_verify_reason obstacle(const sn_thread *thread, uint32_t number) {
 }
 
 void sn_verify_enter(sn_thread *thread, uint32_t number) {
-    check.phase = SN_VERIFY_IDLE;
     sn_verify_reason reason = obstacle(thread, number);
     if (reason != SN_VERIFY_DONE) {
         count(reason);
         return;
     }
+    sn_verify_cancel(thread);
     prepare_states(thread);
     check.thread = thread;
     check.number = number;
