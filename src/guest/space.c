@@ -2,7 +2,8 @@
  * @fileoverview The client's address space: its state, what is asked about it, and the watching of code.
  *
  * See space.h for the interface and space_internal.h for what the other files of the space use. The changes themselves are
- * in space_map.c (mmap, munmap, mprotect), space_move.c (mremap), space_break.c (brk) and space_shared.c (shmat, shmdt).
+ * in space_map.c (mmap, munmap, mprotect), space_move.c (mremap), space_remap.c (remap_file_pages), space_break.c (brk) and
+ * space_shared.c (shmat, shmdt).
  */
 #include "guest/space.h"
 

@@ -51,6 +51,7 @@ long sn_space_mmap(uint64_t address, uint64_t length, int protection, int flags,
 long sn_space_munmap(uint64_t address, uint64_t length);
 long sn_space_mprotect(uint64_t address, uint64_t length, int protection);
 long sn_space_mremap(uint64_t old_address, uint64_t old_length, uint64_t new_length, int flags, uint64_t new_address);
+long sn_space_remap_pages(uint64_t address, uint64_t length, int protection, uint64_t page, int flags);
 long sn_space_break(uint64_t address);
 long sn_space_shmat(int identifier, uint64_t address, int flags);
 long sn_space_shmdt(uint64_t address);

@@ -98,6 +98,10 @@ static long do_mremap(call *c) {
     const uint64_t *a = c->arguments;
     return sn_space_mremap(a[0], a[1], a[2], (int)a[3], a[4]);
 }
+static long do_remap_file_pages(call *c) {
+    const uint64_t *a = c->arguments;
+    return sn_space_remap_pages(a[0], a[1], (int)a[2], a[3], (int)a[4]);
+}
 /** Advice that throws contents away may bring back other code. */
 static long do_madvise(call *c) {
     const uint64_t *a = c->arguments;
@@ -321,7 +325,7 @@ static const emulation emulations[] = {
     {__NR_mprotect, do_mprotect},
     {__NR_pkey_mprotect, do_pkey_mprotect},
     {__NR_mremap, do_mremap},
-    {__NR_remap_file_pages, do_unknown},
+    {__NR_remap_file_pages, do_remap_file_pages},
     {__NR_madvise, do_madvise},
     {__NR_brk, do_brk},
     {__NR_shmat, do_shmat},
