@@ -211,6 +211,9 @@ long sn_space_mmap(uint64_t address, uint64_t length, int protection, int flags,
             sn_place_request request = place_for(&want);
             result = sn_space_map_somewhere(&request, sn_space_host_protection(want.region.protection), flags,
                                             want.descriptor, offset);
+            if (result == -EINVAL && want.descriptor >= 0 && !(flags & MAP_32BIT)) {
+                result = map_at(&want, 0, 0); /* io_uring's rings: only the kernel may choose their place */
+            }
         }
     }
     if (!sn_syscall_failed(result)) {

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/membarrier.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -113,6 +114,14 @@ static long do_madvise(call *c) {
 static long do_brk(call *c) { return sn_space_break(c->arguments[0]); }
 static long do_shmat(call *c) { return sn_space_shmat((int)c->arguments[0], c->arguments[1], (int)c->arguments[2]); }
 static long do_shmdt(call *c) { return sn_space_shmdt(c->arguments[0]); }
+/** As a kernel without rseq: what goes with it is not there either. */
+static long do_membarrier(call *c) {
+    const uint64_t *a = c->arguments;
+    const int for_rseq = MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ | MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ;
+    if ((int)a[0] & for_rseq) return -EINVAL;
+    long result = sn_syscall(__NR_membarrier, a[0], a[1], a[2]);
+    return (int)a[0] == MEMBARRIER_CMD_QUERY && result > 0 ? result & ~for_rseq : result;
+}
 static long do_unknown(call *c) {
     (void)c;
     return -ENOSYS;
@@ -346,6 +355,7 @@ static const emulation emulations[] = {
     {__NR_exit_group, do_exit_group},
     {__NR_arch_prctl, do_arch_prctl},
     {__NR_rseq, do_unknown},
+    {__NR_membarrier, do_membarrier},
     {__NR_prctl, do_prctl},
     {__NR_seccomp, do_seccomp},
     {__NR_prlimit64, do_prlimit},

@@ -3,6 +3,7 @@
    thread, prctl names a thread (seen in /proc/self/task), rseq only unregisters or registers with a known error. */
 #include "check.h"
 #include <fcntl.h>
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -38,9 +39,13 @@ int main(void) {
     unsigned cpu, node;
     CHECK(getcpu(&cpu, &node) == 0 && CPU_ISSET(cpu, &set), "getcpu is one of them");
     CHECK(sched_getcpu() >= 0, "sched_getcpu");
-    CHECK(syscall(SYS_membarrier, 0, 0) >= 0, "membarrier query");
+    long barriers = syscall(SYS_membarrier, 0, 0);
+    CHECK(barriers >= 0, "membarrier query");
     char area[64] __attribute__((aligned(32))) = {0};
     long result = syscall(SYS_rseq, area, 32, 0, 0x12345678);
     CHECK(result == 0 || errno == ENOSYS || errno == EINVAL || errno == EBUSY || errno == EPERM, "rseq answers something known");
+    long registered = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ, 0);
+    CHECK((registered == 0) == !!(barriers & MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ), "membarrier registers what it says it knows");
+    CHECK(result == 0 || errno != ENOSYS || registered == -1, "no barrier for rseq without rseq");
     return finish();
 }
