@@ -1,6 +1,7 @@
 # what: gdb in batch mode debugs another program: breakpoints, steps, watchpoints, signals, a core dump
 # program: gdb
 # version: gdb --version
+# tools: none count
 # needs: gdb gcc
 # limit: 180
 # except: gdb once tests on a copy of itself, by tracing it, whether data can be executed; it sees the copy's program counter in the code cache, as docs/limits.md says of tracers, and warns (linux_ptrace_test_ret_to_nx)

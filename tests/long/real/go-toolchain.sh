@@ -1,6 +1,7 @@
 # what: go: the compiler, assembler and linker themselves, all processes traced
 # program: go tool chain
 # version: go version
+# tools: none count
 # needs: go gcc
 # limit: 600
 export GOCACHE=$HOME/cache GOPATH=$HOME/go GO111MODULE=off; cp "$SOURCES/work.go" work.go; go build -o native work.go

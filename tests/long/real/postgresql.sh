@@ -1,6 +1,7 @@
 # what: PostgreSQL as another user: initdb, server, pgbench with four clients, clean stop, all processes traced
 # program: postgresql
 # version: /usr/lib/postgresql/15/bin/postgres --version
+# tools: none count
 # needs: /usr/lib/postgresql/15/bin/postgres /usr/lib/postgresql/15/bin/pgbench setpriv
 # limit: 400
 bin=/usr/lib/postgresql/15/bin; mkdir data; chmod 711 .; chown postgres data; chmod 700 data; cd data; export HOME=$PWD PGHOST=$PWD PGUSER=postgres PGDATA=$PWD/db
