@@ -17,7 +17,7 @@ CORPORA = {
     "sweep": (3, 1800, ("--pieces=20", "--straight", "--sweep")),
 }
 OPTIONS = ((), ("--debug-block-limit=1",), ("--debug-block-limit=3",), ("--debug-block-limit=40",),
-           ("--debug-superblocks=no",), ("--debug-links=no",), ("--debug-fast-decode=no",))
+           ("--debug-superblocks=no",), ("--debug-return-prediction=yes",), ("--debug-links=no",), ("--debug-fast-decode=no",))
 CONFIGURATIONS = [(tool, *options) for tool in ("none", "count") for options in OPTIONS]
 
 

@@ -16,7 +16,7 @@ import pytest
 import feature_programs as features
 
 BLOCKS = ("--debug-block-limit=1", "--debug-block-limit=3", "--debug-block-limit=40")
-SWITCHES = ("--debug-superblocks=no", "--debug-links=no", "--debug-fsgsbase=no", "--debug-fast-decode=no")
+SWITCHES = ("--debug-superblocks=no", "--debug-return-prediction=yes", "--debug-links=no", "--debug-fsgsbase=no", "--debug-fast-decode=no")
 COMBINATIONS = [
     (block, *(switch for switch, on in zip(SWITCHES, chosen) if on))
     for block in BLOCKS

@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /** Changes with every incompatible change of this header. Sonde refuses a tool of another version. */
-#define SN_TOOL_INTERFACE 1
+#define SN_TOOL_INTERFACE 2
 
 #define SN_EXPORT __attribute__((visibility("default")))
 
@@ -104,6 +104,9 @@ typedef struct sn_instruction {
     uint8_t length;       /**< bytes */
     uint8_t kind;         /**< sn_instruction_kind */
     bool repeated;        /**< string instruction with a repeat prefix */
+    bool accesses_vary;   /**< how much memory it accesses, or where, is known only when it runs: repeated string
+                               instructions, gathers, scatters, masked vectors, processor state: see
+                               sn_insert_accesses() */
     uint64_t target;      /**< direct branches and calls: where to; else 0 */
 } sn_instruction;
 
@@ -151,8 +154,167 @@ void sn_count_taken(sn_block *block, unsigned index, sn_counter counter, uint32_
 void sn_count_iterations(sn_block *block, unsigned index, sn_counter iterations, sn_counter empty);
 
 /** Call `function(thread, data)` before the instruction at `index`, with all of the client's state preserved. Costs
-    some 100 ns. */
+    some 100 ns. Short for sn_insert_before() and sn_call(). */
 void sn_call_before(sn_block *block, unsigned index, void (*function)(sn_thread *thread, void *data), void *data);
+
+/*
+ * Analysis code is a list of operations on virtual registers, inserted at a place: before or after an instruction, or on
+ * the taken way of a conditional branch. First choose the place, then add operations; operations at one place run in the
+ * order in which they were added. A virtual register belongs to the block. It may be used at later places than the one
+ * where it got its value (it is kept in memory meanwhile). Analysis code is invisible to the client: registers, flags and
+ * memory stay its own, also when it faults or gets a signal.
+ *
+ * An instruction that faults has run the code before it, and not the code after it. One that is started again after
+ * the client's handler runs the code before it again.
+ */
+
+/** A virtual register: 64 bits. */
+typedef uint32_t sn_value;
+
+/** The place where operations are added from now on. The one before the first instruction is the block's entry. */
+void sn_insert_before(sn_block *block, unsigned index);
+/** After the instruction at `index`, when it goes on to the next one: not for unconditional branches. */
+void sn_insert_after(sn_block *block, unsigned index);
+/** Where the conditional branch at `index` is taken. */
+void sn_insert_taken(sn_block *block, unsigned index);
+
+/** A constant: costs nothing until it is used. */
+sn_value sn_constant(sn_block *block, uint64_t constant);
+/** The thread that runs. */
+sn_value sn_current_thread(sn_block *block);
+
+/** Address that a memory operand of the instruction at the place has now; `operand` is its number in
+    sn_block_operands(). Before the instruction it is what the instruction will access; not defined for operands of an
+    instruction whose accesses vary. Of push and call: where they will store; of pop and return: where they load. */
+sn_value sn_operand_address(sn_block *block, unsigned operand);
+
+/** Value that an operand of at most 8 bytes has now, zero-extended: general and mask registers, memory, immediates.
+    Reading a memory operand before the instruction may fault in the client's name, as the instruction would. */
+sn_value sn_operand_value(sn_block *block, unsigned operand);
+
+/** Whether sn_operand_value() and sn_operand_copy() can be asked for this operand. */
+bool sn_operand_is_readable(const sn_operand *operand);
+
+/** Copy the operand's bytes (at most 64) to tool memory at address + offset: vector registers and wide memory too. */
+void sn_operand_copy(sn_block *block, unsigned operand, sn_value address, int32_t offset);
+
+/** Load 1, 2, 4 or 8 bytes of tool memory, zero-extended. */
+sn_value sn_load(sn_block *block, sn_value address, int32_t offset, unsigned size);
+/** Store the low 1, 2, 4 or 8 bytes. */
+void sn_store(sn_block *block, sn_value address, int32_t offset, sn_value value, unsigned size);
+
+typedef enum sn_operator {
+    SN_ADD, SN_SUBTRACT, SN_MULTIPLY,
+    SN_AND, SN_OR, SN_XOR,
+    SN_SHIFT_LEFT, SN_SHIFT_RIGHT, SN_SHIFT_RIGHT_SIGNED, /**< by b modulo 64 */
+} sn_operator;
+
+/** a operator b. Additions of constants and copies leave the flags alone and are cheapest. */
+sn_value sn_compute(sn_block *block, sn_operator operator, sn_value a, sn_value b);
+/** Give `to` (the result of an earlier operation, no constant) the value of `from`. */
+void sn_assign(sn_block *block, sn_value to, sn_value from);
+
+typedef enum sn_condition {
+    SN_EQUAL, SN_NOT_EQUAL, SN_BELOW, SN_AT_LEAST, /**< unsigned */
+    SN_LESS, SN_NOT_LESS,                          /**< signed */
+} sn_condition;
+
+/** A place further on in the analysis code at the same place of the block. */
+typedef uint32_t sn_label;
+sn_label sn_label_new(sn_block *block);
+/** Go to the label if `a condition b`. */
+void sn_branch_if(sn_block *block, sn_condition condition, sn_value a, sn_value b, sn_label label);
+/** The label is here. */
+void sn_label_here(sn_block *block, sn_label label);
+
+/** A 64-bit slot that each thread has for itself, zero at first (one of some hundred). */
+typedef uint32_t sn_slot;
+sn_slot sn_slot_new(void);
+sn_value sn_slot_load(sn_block *block, sn_slot slot);
+void sn_slot_store(sn_block *block, sn_slot slot, sn_value value);
+uint64_t *sn_slot_of(sn_thread *thread, sn_slot slot); /**< from C code */
+
+/** Add to a counter at this place. */
+void sn_count(sn_block *block, sn_counter counter, sn_value amount);
+
+/** Call any C function with up to 6 arguments, the client's whole state being preserved: some 100 ns. The function may do
+    all that callbacks may. `function` is called with the System V convention, its result ignored. */
+void sn_call(sn_block *block, void (*function)(void), unsigned count, const sn_value *arguments);
+
+/** Call a leaf function compiled with SN_FAST: some nanoseconds. It may use no vector registers, no thread-local
+    variables and no function that is not SN_FAST itself; up to 6 arguments; returns a 64-bit value. */
+sn_value sn_call_fast(sn_block *block, uint64_t (*function)(void), unsigned count, const sn_value *arguments);
+#define SN_FAST __attribute__((target("general-regs-only"), no_stack_protector, no_instrument_function, aligned(16)))
+
+/** One access to memory as it happened. */
+typedef struct sn_access {
+    uint64_t address;
+    uint32_t size;
+    uint8_t role;    /**< SN_ROLE_READ or SN_ROLE_WRITTEN */
+    uint8_t operand; /**< number in sn_block_operands() */
+} sn_access;
+
+/**
+ * For an instruction whose accesses vary: `function(thread, accesses, count, data)` is called with those that it makes, in
+ * order: an element a row, masked-off lanes and repetitions that do not happen left out; processor state in pieces of 8
+ * bytes. Called before the instruction, for repeated ones after it (and when a signal or fault ends it early, with
+ * what was done). Maybe several times, if there are many. Not called when there are none. Costs some 200 ns.
+ */
+void sn_insert_accesses(sn_block *block, unsigned index,
+                        void (*function)(sn_thread *thread, const sn_access *accesses, size_t count, void *data),
+                        void *data);
+
+/* -------------------------------------------------------------------- traces */
+
+/**
+ * A trace is a stream of records that instrumented code appends to, into a buffer of each thread's own; full buffers are
+ * handed to a callback. Records have one size; appending has no check: the buffer ends at a page that faults.
+ */
+typedef struct sn_trace sn_trace;
+
+/** A full buffer, or what is left when a thread ends, before fork, exec, and the end. */
+typedef struct sn_batch {
+    const void *records;
+    size_t count;
+    int thread;               /**< kernel number of the thread that produced it */
+    void *thread_data;        /**< its sn_thread_data() */
+    sn_trace *trace;
+} sn_batch;
+
+typedef struct sn_trace_options {
+    unsigned record_size;     /**< bytes: 1, 2, 4, 8, 16, 32, 64 or 128 */
+    size_t buffer_size;       /**< bytes a thread; 0: 256 KiB */
+    /** Called in the thread that produced the batch, with the client stopped at an instruction, or, with
+        --analysis-threads=N, in a worker beside it: batches of one thread in order and never two at once. */
+    void (*batch)(const sn_batch *batch);
+} sn_trace_options;
+
+/** From the start callback only. At most 8 traces. */
+sn_trace *sn_trace_new(const sn_trace_options *options);
+
+/** One field of a record: `value` is stored at `offset` in `size` bytes (1, 2, 4 or 8); or, if `copies_operand`, the
+    bytes of the operand with the number `value` are. */
+typedef struct sn_field {
+    uint16_t offset;
+    uint8_t size;
+    bool copies_operand;
+    sn_value value;
+} sn_field;
+
+/** Append a record. Bytes that no field covers keep what an older record left. */
+void sn_trace_append(sn_block *block, sn_trace *trace, unsigned count, const sn_field *fields);
+
+/** Append a record from C code that the thread itself runs (called functions, events). */
+void sn_trace_write(sn_thread *thread, sn_trace *trace, const void *record);
+
+/** Hand what the thread's buffer holds to the callback now (from C code that the thread itself runs). */
+void sn_trace_flush(sn_thread *thread, sn_trace *trace);
+
+/* -------------------------------------------------------- switching at run time */
+
+/** Stop calling `instrument`, and run bare code; or begin again. From any callback but `instrument`; takes effect in all
+    threads before it returns to client code. */
+void sn_instrumentation_enable(bool on);
 
 /** A word of the tool's own, given back by the `interrupted` callback. */
 void sn_block_set_data(sn_block *block, void *data);
@@ -180,6 +342,48 @@ typedef struct sn_location {
 /** Where a client code address comes from. Strings live until the end of the run. Takes locks; slow the first time a
     module is asked for. Returns false when not even the module is known. */
 bool sn_locate(uint64_t address, sn_location *location);
+
+/** A function that was inlined at an address, innermost first. */
+typedef struct sn_inlined {
+    const char *function;
+    const char *file;     /**< where the code was written; NULL if unknown */
+    unsigned line;
+} sn_inlined;
+
+/** The chain of source positions of an address: innermost inlined function first, the function that holds the code last.
+    Writes at most `capacity`, returns how many. */
+unsigned sn_locate_inlined(uint64_t address, sn_inlined *frames, unsigned capacity);
+
+/* ----------------------------------------------------------- the client's memory */
+
+/** What the events below tell of a range of addresses. */
+typedef struct sn_memory_range {
+    uint64_t start, end;
+    int protection;       /**< PROT_* */
+    const char *path;     /**< of the mapped file, or NULL; lives as long as the callback */
+    uint64_t offset;      /**< in that file */
+    bool is_stack;        /**< the main thread's stack */
+    bool is_break;        /**< the heap that brk moves */
+} sn_memory_range;
+
+/** Memory that a system call reads or writes in the client's address space. */
+typedef struct sn_system_range {
+    uint64_t start;
+    uint64_t size;
+    uint8_t role;         /**< SN_ROLE_READ: the kernel reads it; SN_ROLE_WRITTEN: it writes */
+    uint8_t argument;     /**< number of the argument that led there, from 0 */
+} sn_system_range;
+
+typedef struct sn_system_call {
+    uint64_t address;     /**< of the instruction */
+    uint64_t number;
+    const char *name;     /**< "read"; NULL if unknown */
+    uint64_t arguments[6];
+    int64_t result;       /**< after it: as the kernel returned it, -errno for errors */
+    /** Before: all that it reads, and all that it may write. After: what it wrote, as far as the result tells. */
+    const sn_system_range *ranges;
+    size_t range_count;
+} sn_system_call;
 
 /* -------------------------------------------------------------------- output */
 
@@ -218,6 +422,27 @@ typedef struct sn_tool {
     /** A signal or fault left a block early: the first `completed` of its instructions were executed on that pass.
         `data` is what sn_block_set_data() left. */
     void (*interrupted)(sn_thread *thread, void *data, unsigned completed);
+    /** The client is about to execute another program, followed or not; `end` comes next. */
+    void (*exec)(sn_thread *thread, const char *path);
+    /** A module (program or library) was mapped, with all its segments, or unmapped. */
+    void (*module_mapped)(const char *path, uint64_t start, uint64_t end);
+    void (*module_unmapped)(const char *path, uint64_t start, uint64_t end);
+    /** Memory came, went, or changed its protection; the stack or the brk heap grew or shrank. In the thread that did it
+        (for the initial memory: before the first thread_start). */
+    void (*memory_mapped)(const sn_memory_range *range);
+    void (*memory_unmapped)(uint64_t start, uint64_t end);
+    void (*memory_protected)(uint64_t start, uint64_t end, int protection);
+    /** mremap moved it: shadow state moves with it. memory_mapped and memory_unmapped are not called. */
+    void (*memory_moved)(uint64_t from, uint64_t to, uint64_t size);
+    /** Around each system call that the client makes, those of the vdso excepted. */
+    void (*system_call_before)(sn_thread *thread, const sn_system_call *call);
+    void (*system_call_after)(sn_thread *thread, const sn_system_call *call);
+    /** A signal is about to be delivered to a handler of the client, or to kill it. */
+    void (*signal)(sn_thread *thread, int number, uint64_t address);
+    /** The client asks (<sonde/client.h>): returns true and sets *result if the request is the tool's. */
+    bool (*request)(sn_thread *thread, const uint64_t arguments[6], uint64_t *result);
+    /** Somebody asked from outside (`sonde dump PID`) for what is known so far. */
+    void (*dump)(sn_thread *thread);
     /** The process ends, or is about to be replaced by execve: write what was found. Other threads may still be
         alive, but none ends meanwhile. */
     void (*end)(void);

@@ -10,6 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** How returns are made (jit/translate.c). */
+typedef enum sn_return_prediction {
+    SN_RETURNS_AUTO, /**< as indirect jumps, until the program turns out to be a large one */
+    SN_RETURNS_PREDICTED,
+    SN_RETURNS_INDIRECT,
+} sn_return_prediction;
+
 typedef struct sn_settings {
     bool trace_children;              /**< --trace-children=yes|no: follow execve. */
     const char *trace_children_skip;  /**< --trace-children-skip=PATTERNS: comma-separated globs of paths, or NULL. */
@@ -29,6 +36,7 @@ typedef struct sn_settings {
     uint64_t break_block;             /**< --debug-break-block=N: translate block N wrongly, for the test of
                                            verify_blocks; UINT64_MAX when off. */
     unsigned block_limit;             /**< --debug-block-limit=N: most instructions in a superblock (default 40). */
+    int return_prediction;            /**< --debug-return-prediction=auto|yes|no (sn_return_prediction). */
     bool no_superblocks;              /**< --debug-superblocks=no: end a block at its first branch. */
     bool no_links;                    /**< --debug-links=no: every block exit goes through the dispatcher. */
     bool no_fsgsbase;                 /**< --debug-fsgsbase=no: use arch_prctl even where wrfsbase works. */

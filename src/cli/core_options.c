@@ -18,6 +18,7 @@
 
 static struct {
     bool superblocks, links, fsgsbase, fast_decode;
+    int return_prediction;
     int64_t bisect_blocks, dump_block, break_block, block_limit, cache_size, exec_filters, exec_program;
 } parsed = {
     .superblocks = true,
@@ -58,6 +59,8 @@ const sn_option sn_debug_options[] = {
      "translate block N wrongly, to see that --debug-verify finds it"},
     {"debug-block-limit", SN_OPTION_NUMBER, &parsed.block_limit, "40", NULL, "most instructions in a block"},
     {"debug-superblocks", SN_OPTION_FLAG, &parsed.superblocks, "yes", NULL, "go on behind branches within a block"},
+    {"debug-return-prediction", SN_OPTION_CHOICE, &parsed.return_prediction, "auto", "auto|yes|no",
+     "let the processor predict returns by their calls"},
     {"debug-links", SN_OPTION_FLAG, &parsed.links, "yes", NULL, "connect blocks directly"},
     {"debug-fsgsbase", SN_OPTION_FLAG, &parsed.fsgsbase, "yes", NULL,
      "write segment bases by instructions where the kernel allows them"},
@@ -130,6 +133,7 @@ void sn_core_options_apply(void) {
     settings->block_limit = (unsigned)parsed.block_limit;
     settings->cache_size = (uint64_t)parsed.cache_size;
     settings->no_superblocks = !parsed.superblocks;
+    settings->return_prediction = parsed.return_prediction;
     settings->no_links = !parsed.links || settings->verify_blocks;
     settings->no_fsgsbase = !parsed.fsgsbase;
     settings->no_fast_decode = !parsed.fast_decode;

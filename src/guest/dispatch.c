@@ -43,13 +43,12 @@ static _Atomic uint32_t generation;
 
 /** Empty a full cache, after every other thread has left it. Returns whether that was done: exits are then no more. */
 static bool make_room(sn_thread *thread) {
-    if (!sn_cache_full()) return false;
+    if (!sn_translate_wants_afresh()) return false;
     sn_world_stop(thread);
     /* Another thread may have emptied it while this one waited for the gate. */
-    bool full = sn_cache_full();
+    bool full = sn_translate_wants_afresh();
     if (full) {
-        sn_blocks_clear();
-        sn_cache_clear();
+        sn_translate_afresh();
         generation++;
         if (sn_settings_current.verify_blocks) sn_verify_forget();
     }

@@ -58,6 +58,8 @@ typedef struct sn_block_record {
     uint16_t instructions;
     bool valid;
     bool checks_itself;    /**< compares its client code at entry */
+    uint32_t landing;      /**< a block that is one call: cache address where its return arrives, 0 if it has none */
+    uint32_t landing_delta;/**< its return address minus the block's */
     uint32_t analysis;     /**< index of its analysis record, 0 if none */
 } sn_block_record;
 

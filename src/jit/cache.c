@@ -88,8 +88,16 @@ static struct lookup_entry *lookup_entry(uint64_t client) {
     return (struct lookup_entry *)LOOKUP_TABLE + (client & 0xffff);
 }
 
+/* An entry that is filled in already is the landing of a call, which must not get lost: it leads to the block too. */
 void sn_indirect_publish(uint64_t client, uint64_t start) {
-    if (sn_in_low_window(client)) __atomic_store_n(table_entry(client), start, __ATOMIC_RELEASE);
+    if (!sn_in_low_window(client)) return;
+    uint64_t now = *table_entry(client);
+    if (!now || now == sn_runtime_address(sn_runtime_miss))
+        __atomic_store_n(table_entry(client), start, __ATOMIC_RELEASE);
+}
+
+void sn_indirect_land(uint64_t client, uint64_t landing) {
+    __atomic_store_n(table_entry(client), landing, __ATOMIC_RELEASE);
 }
 
 void sn_indirect_expect(uint64_t client) {

@@ -35,6 +35,8 @@ void sn_indirect_publish(uint64_t client, uint64_t start);
 void sn_indirect_forget(uint64_t client, uint64_t start);
 /** `client` will be the target of a return: make the table say "no block yet" instead of faulting. */
 void sn_indirect_expect(uint64_t client);
+/** Returns to `client` arrive at `landing`, also after a block for `client` is published. */
+void sn_indirect_land(uint64_t client, uint64_t landing);
 /** The same as publish, for the general lookup. */
 void sn_general_publish(uint64_t client, uint64_t start);
 /** After the cache was emptied. */

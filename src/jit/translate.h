@@ -27,6 +27,19 @@ extern sn_translate_statistics sn_translate_statistics_current;
     record's addresses. False if the cache has no room. (jit/x86_64/emit_block.c) */
 bool sn_emit_block(sn_block *block, uint32_t number);
 
+/** Whether calls and returns are emitted so that the processor predicts the returns. It changes only when the cache is
+    emptied. */
+bool sn_returns_are_predicted(void);
+/** Whether the cache should be emptied before the next translation: it is full, or another way of emitting fits the
+    program better. */
+bool sn_translate_wants_afresh(void);
+/** Forget all translations. No thread may be in the cache or come back to it. */
+void sn_translate_afresh(void);
+
+/** Whether an instruction begins and ends a block of its own: calls, each of which is to be in the cache once, since
+    what the processor predicts of a return is the place of its call. */
+bool sn_translates_alone(const sn_insn *insn);
+
 /** Whether no arithmetic flag that `flags` names is looked at by the code at `client` before it is overwritten. */
 bool sn_flags_dead_at(uint64_t client, unsigned flags);
 

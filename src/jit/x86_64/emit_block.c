@@ -553,9 +553,49 @@ static void emit_push_return(builder *b, uint64_t client, uint64_t value, bool b
     sn_emit_load_thread(&b->e, reg, SPILL(1));
 }
 
+/** Whether the block is a call whose return the processor is to predict. */
+static bool predicts_return(const builder *b) {
+    const sn_insn *insn = &b->block->insns[0];
+    return b->block->count == 1 && sn_translates_alone(insn) && !b->block->far;
+}
+
+/** mov $value, offset(%rsp) */
+static void emit_store_on_stack(builder *b, int8_t offset, uint32_t value) {
+    sn_emit_bytes(&b->e, "\x48\xc7\x44\x24", 4);
+    sn_emit8(&b->e, (uint8_t)offset);
+    sn_emit32(&b->e, value);
+}
+
+/**
+ * Push the return address by a call of our own, so that the processor predicts the return, which emit_return makes by
+ * a return. (See sn_returns_are_predicted().) It arrives at the
+ * landing, behind the call, and leaves the dead stack slot below the stack pointer as the client's own return would.
+ */
+static void emit_predicted_push(builder *b, const sn_insn *insn, bool branch_spilled) {
+    uint64_t next = insn->pc + insn->length;
+    uint8_t spilled = branch_spilled ? SN_SPILLED(SN_BRANCH_SPILLED, SN_NOTHING_SPILLED) : NOTHING_SPILLED;
+    sn_emit8(&b->e, 0xe8);
+    uint64_t field = sn_emit_address(&b->e);
+    sn_emit32(&b->e, 0);
+    b->record->landing = (uint32_t)sn_emit_address(&b->e);
+    b->record->landing_delta = insn->length;
+    place(b, SN_PLACE_INSIDE, next, SN_SPILLED(SN_BRANCH_SPILLED, SN_NOTHING_SPILLED));
+    emit_store_on_stack(b, -8, (uint32_t)next);
+    sn_emit_load_thread(&b->e, BRANCH_REGISTER, SPILL(0));
+    jump_to_client(b, next, next);
+    if (!b->e.overflowed) sn_patch_displacement(field, sn_emit_address(&b->e));
+    place(b, SN_PLACE_INSIDE, insn->pc, spilled);
+    emit_store_on_stack(b, 0, (uint32_t)next);
+}
+
+static void emit_push(builder *b, const sn_insn *insn, bool branch_spilled) {
+    if (predicts_return(b)) emit_predicted_push(b, insn, branch_spilled);
+    else emit_push_return(b, insn->pc, insn->pc + insn->length, branch_spilled);
+}
+
 static void emit_call(builder *b, const sn_insn *insn) {
     boundary(b, insn->pc);
-    emit_push_return(b, insn->pc, insn->pc + insn->length, false);
+    emit_push(b, insn, false);
 }
 
 static void emit_table_jump(builder *b, uint64_t client) {
@@ -594,7 +634,7 @@ static void emit_indirect(builder *b, const sn_insn *insn) {
     if (insn->class == SN_INSN_CALL_INDIRECT) {
         /* The push may fault with the target already in the branch register. */
         place(b, SN_PLACE_INSIDE, insn->pc, SN_SPILLED(SN_BRANCH_SPILLED, SN_NOTHING_SPILLED));
-        emit_push_return(b, insn->pc, insn->pc + insn->length, true);
+        emit_push(b, insn, true);
     }
     emit_table_jump(b, insn->pc);
 }
@@ -608,7 +648,15 @@ static void emit_return(builder *b, const sn_insn *insn) {
         sn_emit_bytes(&b->e, "\x48\x8d\xa4\x24", 4); /* lea pop(%rsp), %rsp */
         sn_emit32(&b->e, insn->return_pop);
     }
-    emit_table_jump(b, insn->pc);
+    if (insn->return_pop || b->block->far || !sn_returns_are_predicted()) {
+        emit_table_jump(b, insn->pc);
+        return;
+    }
+    place(b, SN_PLACE_INDIRECT, insn->pc, NOTHING_SPILLED);
+    sn_emit_bytes(&b->e, "\xff\x34\xcd", 3); /* push table(,%rcx,8) */
+    sn_emit32(&b->e, (uint32_t)SN_TABLE_BASE);
+    inside(b, insn->pc);
+    sn_emit8(&b->e, 0xc3);
 }
 
 /* ----------------------------------------------------------------- system calls */
@@ -887,6 +935,7 @@ bool sn_emit_block(sn_block *block, uint32_t number) {
     b->record->size = (uint32_t)(b->e.cursor - start);
     if (b->e.overflowed) return false;
     sn_cache_commit(b->e.cursor);
+    if (b->record->landing) sn_indirect_land(block->address + b->record->landing_delta, b->record->landing);
     return true;
 }
 
