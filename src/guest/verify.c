@@ -44,7 +44,7 @@
 typedef struct original {
     sn_insn insn;
     unsigned access_count;
-    sn_access accesses[MOST_ACCESSES];
+    sn_verify_access accesses[MOST_ACCESSES];
 } original;
 
 /** A block's instructions, decoded once more from the client's memory. */
@@ -76,7 +76,7 @@ static bool find_accesses(original *of) {
         if (operand->place != SN_PLACE_MEMORY || operand->role == SN_ROLE_ADDRESS) continue;
         if (!operand->size && !(operand->role & SN_ROLE_WRITTEN)) continue;
         if (!operand->size || of->access_count == MOST_ACCESSES) return false;
-        of->accesses[of->access_count++] = (sn_access){
+        of->accesses[of->access_count++] = (sn_verify_access){
             .base = operand->base, .index = operand->index, .scale = operand->scale, .size = operand->size,
             .thread_base = operand->segment == SN_SEGMENT_FS, .narrow = sn_has_narrow_addresses(&of->insn),
             .displacement = operand->displacement};
@@ -254,7 +254,7 @@ static void keep_page(uint64_t address) {
     check.pages[check.page_count++] = page;
 }
 
-static uint64_t address_of(const sn_access *access, const sn_verify_place *place) {
+static uint64_t address_of(const sn_verify_access *access, const sn_verify_place *place) {
     uint64_t address = (uint64_t)access->displacement;
     if (access->base != SN_NO_REGISTER) address += place->general[access->base];
     if (access->index != SN_NO_REGISTER) address += place->general[access->index] * access->scale;

@@ -35,13 +35,13 @@ unsigned sn_client_state_compare(const sn_thread *thread, const sn_client_state 
 bool sn_client_steps_itself(const sn_thread *thread);
 
 /** A memory operand of an instruction, as far as its place matters. */
-typedef struct sn_access {
+typedef struct sn_verify_access {
     uint8_t base, index, scale;
     bool thread_base;  /**< relative to the client's thread pointer */
     bool narrow;       /**< addresses have 32 bits */
     uint32_t size;
     int64_t displacement;
-} sn_access;
+} sn_verify_access;
 
 /** Whether the instruction's addresses have 32 bits. */
 bool sn_has_narrow_addresses(const sn_insn *insn);
