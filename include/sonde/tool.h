@@ -33,7 +33,14 @@ typedef enum sn_option_type {
     SN_OPTION_NUMBER, /**< --name=N (decimal, 0x, or with suffix k, M, G: powers of 1024) into int64_t */
     SN_OPTION_STRING, /**< --name=TEXT into const char * */
     SN_OPTION_CHOICE, /**< --name=one of `choices` (separated by |) into int: its position */
+    SN_OPTION_LIST,   /**< --name=TEXT, any number of times, into sn_texts */
 } sn_option_type;
+
+/** Values of an option that may be given several times, in their order. */
+typedef struct sn_texts {
+    const char **items;
+    size_t count;
+} sn_texts;
 
 /** One row of a tool's option table; the table ends with a row whose name is NULL. */
 typedef struct sn_option {
@@ -315,6 +322,10 @@ void sn_trace_flush(sn_thread *thread, sn_trace *trace);
 /** Stop calling `instrument`, and run bare code; or begin again. From any callback but `instrument`; takes effect in all
     threads before it returns to client code. */
 void sn_instrumentation_enable(bool on);
+
+/** Whether the code at `address` is what the user selected by --only= and --skip=. `instrument` gets only blocks of which
+    every instruction is; this is for what tools learn of code in other ways. */
+bool sn_selected(uint64_t address);
 
 /** A word of the tool's own, given back by the `interrupted` callback. */
 void sn_block_set_data(sn_block *block, void *data);

@@ -53,10 +53,21 @@ static const char *shown_value(const sn_option *option) {
     switch (option->type) {
     case SN_OPTION_FLAG: return "yes|no";
     case SN_OPTION_NUMBER: return option->choices ? option->choices : "N";
-    case SN_OPTION_STRING: return option->choices ? option->choices : "TEXT";
+    case SN_OPTION_STRING:
+    case SN_OPTION_LIST: return option->choices ? option->choices : "TEXT";
     case SN_OPTION_CHOICE: return option->choices;
     }
     return "";
+}
+
+/** Parsing is over before the client starts: malloc may be used. */
+static bool add_text(sn_texts *texts, const char *value) {
+    const char **items = reallocarray(texts->items, texts->count + 1, sizeof *items);
+    if (!items)
+        return false;
+    items[texts->count] = value;
+    *texts = (sn_texts){items, texts->count + 1};
+    return true;
 }
 
 static bool store_value(const sn_option *option, const char *value) {
@@ -72,6 +83,8 @@ static bool store_value(const sn_option *option, const char *value) {
     case SN_OPTION_STRING:
         *(const char **)option->value = value;
         return *value != '\0';
+    case SN_OPTION_LIST:
+        return *value != '\0' && add_text(option->value, value);
     case SN_OPTION_CHOICE:
         position = choice_position(option->choices, value);
         if (position >= 0)
@@ -84,7 +97,8 @@ static bool store_value(const sn_option *option, const char *value) {
 static const char *what_is_wanted(const sn_option *option) {
     switch (option->type) {
     case SN_OPTION_NUMBER: return "a number (suffixes k, M, G)";
-    case SN_OPTION_STRING: return "a value";
+    case SN_OPTION_STRING:
+    case SN_OPTION_LIST: return "a value";
     default: return "one of ";
     }
 }

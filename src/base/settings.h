@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sonde/tool.h"
+
 /** How returns are made (jit/translate.c). */
 typedef enum sn_return_prediction {
     SN_RETURNS_AUTO, /**< as indirect jumps, until the program turns out to be a large one */
@@ -22,6 +24,7 @@ typedef struct sn_settings {
     const char *trace_children_skip;  /**< --trace-children-skip=PATTERNS: comma-separated globs of paths, or NULL. */
     const char *log_file;             /**< --log-file=, unexpanded, or NULL for standard error. */
     const char *output;               /**< --output=, unexpanded, or NULL: where the tool's report goes. */
+    sn_texts only, skip;              /**< --only=PATTERN, --skip=PATTERN: see service/select.h. */
     bool quiet;                       /**< -q */
     unsigned verbose;                 /**< number of -v */
     bool stats;                       /**< --stats=yes: the engine's own counters at exit. */

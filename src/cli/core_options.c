@@ -43,6 +43,10 @@ const sn_option sn_core_options[] = {
      "but not into these (comma-separated)"},
     {"log-file", SN_OPTION_STRING, &sn_settings_current.log_file, "standard error", "FILE", "where messages go"},
     {"output", SN_OPTION_STRING, &sn_settings_current.output, "the log", "FILE", "where the report goes"},
+    {"only", SN_OPTION_LIST, &sn_settings_current.only, "everything", "PATTERN",
+     "only code of these functions, files or modules (may be repeated)"},
+    {"skip", SN_OPTION_LIST, &sn_settings_current.skip, "nothing", "PATTERN",
+     "but not of these (may be repeated)"},
     {"stats", SN_OPTION_FLAG, &sn_settings_current.stats, "no", NULL, "print the engine's counters at the end"},
     {0},
 };

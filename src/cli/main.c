@@ -20,6 +20,7 @@
 #include "guest/loader.h"
 #include "guest/run.h"
 #include "service/locate.h"
+#include "service/select.h"
 
 /** The launcher says where it lies in argument zero; an engine that was started by hand is its own command. */
 static const char *find_own_path(const char *argument_zero) {
@@ -94,5 +95,6 @@ int main(int count, char **words, char **environment) {
     if (tool->start)
         tool->start();
     sn_locate_init();
+    sn_select_init();
     sn_run(tool, program, client_arguments(&line), (const char *const *)environment);
 }

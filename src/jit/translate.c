@@ -96,6 +96,15 @@ static bool stands_alone(const sn_insn *insn) { return sn_settings_current.verif
 
 static bool returns_are_predicted;
 
+static bool (*is_selected)(uint64_t address); /**< NULL: all code is */
+
+void sn_translate_select(bool (*selected)(uint64_t address)) { is_selected = selected; }
+
+/** Whether code at `next` may not join the block, because one is for the tool and the other is not. */
+static bool selection_changes(const sn_block *block, uint64_t next) {
+    return is_selected && block->count && is_selected(next) != is_selected(block->address);
+}
+
 bool sn_returns_are_predicted(void) { return returns_are_predicted; }
 
 void sn_translate_init(const sn_tool *chosen) {
@@ -158,7 +167,8 @@ static bool form(sn_block *block, uint64_t client, uint32_t number, uint64_t *fa
         sn_insn insn;
         if (!decode_at(&window, at, &insn, fault)) return block->count > 0;
         if (block->count && stands_alone(&insn) && !sn_delays_trap(&block->insns[block->count - 1])) break;
-        if (block->count && sn_translates_alone(&insn) && !sn_delays_trap(&block->insns[block->count - 1])) {
+        if (block->count && (sn_translates_alone(&insn) || selection_changes(block, at)) &&
+            !sn_delays_trap(&block->insns[block->count - 1])) {
             block->followed[block->count - 1] = false;
             break;
         }
@@ -228,7 +238,8 @@ uint32_t sn_translate(uint64_t client, uint64_t *fault) {
         if (!form(&building, client, number, fault)) return 0;
     } while (!watch_code(&building, number));
 
-    if (tool->instrument && number < sn_settings_current.bisect_blocks) tool->instrument(&building);
+    bool selected = !is_selected || is_selected(client);
+    if (tool->instrument && selected && number < sn_settings_current.bisect_blocks) tool->instrument(&building);
     if (sn_block_new() != number) sn_fail(SN_STATUS_ENGINE, "the tool's instrument callback translated a block");
     sn_block_record *record = sn_block_record_at(number);
     record->client = client;

@@ -11,6 +11,9 @@
 /** The tool whose instrument callback is asked; once, before the first translation. */
 void sn_translate_init(const sn_tool *tool);
 
+/** Let the tool see only blocks of code of which `selected` says yes; a block ends where its answer changes. */
+void sn_translate_select(bool (*selected)(uint64_t address));
+
 /**
  * The block for `client`, made if there is none. Under sn_jit_lock. 0 when nothing executable is there; *fault is then the
  * first address that could not be fetched.
