@@ -401,6 +401,11 @@ typedef struct sn_system_call {
 /** The tool's report file: what --output names, else standard error (or --log-file). Closed by Sonde at the end. */
 FILE *sn_output(void);
 
+/** From the start callback: what this tool writes to its output is no report but a record of what happens. It goes to the
+    file `default_name` (with %p for the process, as in --output=) when --output is not given; NULL: to the log. An output
+    that is needed again after `end`, since the program goes on behind an execve that failed, is not emptied. */
+void sn_output_is_record(const char *default_name);
+
 /** One line to the log, preceded by "sonde: ". */
 void sn_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -3,10 +3,13 @@
  */
 #include "base/filename.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/log.h"
 
 typedef struct text {
     char *start;
@@ -85,4 +88,30 @@ bool sn_filename_is_per_process(const char *template) {
         if (at[1] == 'p')
             return true;
     return false;
+}
+
+/** The folder of the moment as the beginning of a file name template, in which % is doubled. */
+static void append_working_folder(char *to, size_t size) {
+    char folder[PATH_MAX];
+    if (!getcwd(folder, sizeof folder))
+        return;
+    size_t used = 0;
+    for (const char *from = folder; *from && used + 3 < size; from++) {
+        to[used++] = *from;
+        if (*from == '%')
+            to[used++] = '%';
+    }
+    to[used++] = '/';
+    to[used] = '\0';
+}
+
+const char *sn_filename_absolute(const char *template) {
+    if (template[0] == '/' || strncmp(template, "%q", 2) == 0)
+        return template;
+    char folder[2 * PATH_MAX] = "";
+    append_working_folder(folder, sizeof folder);
+    char *absolute;
+    if (asprintf(&absolute, "%s%s", folder, template) < 0)
+        sn_fail(SN_STATUS_ENGINE, "out of memory");
+    return absolute;
 }

@@ -13,6 +13,10 @@
  */
 const char *sn_filename_expand(const char *template, unsigned sequence, char *result, size_t size);
 
+/** `template` with the folder of the moment in front, if it is relative: the client may change its folder before a name is
+    used. For the life of the process. */
+const char *sn_filename_absolute(const char *template);
+
 /** Whether another process gets another name: the template holds %p. */
 bool sn_filename_is_per_process(const char *template);
 

@@ -23,7 +23,16 @@ static int output_descriptor = -1; /* --output; otherwise the log is used */
 static FILE *stream;
 static int first_error;
 static unsigned sequence; /* %n */
+static bool is_record;    /* see sn_output_is_record() */
 static char output_name[PATH_MAX] = "standard error";
+
+static int open_file(const char *name, bool keeps, const char **wrong) {
+    int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND | O_NOCTTY;
+    int descriptor = open(name, flags | (keeps ? 0 : O_TRUNC), 0666);
+    if (descriptor < 0)
+        *wrong = strerror(errno);
+    return descriptor;
+}
 
 int sn_report_file_open(const char *template, unsigned number, char *name, size_t size, const char **wrong) {
     *wrong = sn_filename_expand(template, number, name, size);
@@ -31,15 +40,15 @@ int sn_report_file_open(const char *template, unsigned number, char *name, size_
         snprintf(name, size, "%s", template);
         return -1;
     }
-    int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND | O_NOCTTY;
-    int descriptor = open(name, flags | (sn_settings_current.following_exec ? 0 : O_TRUNC), 0666);
-    if (descriptor < 0)
-        *wrong = strerror(errno);
-    return descriptor;
+    return open_file(name, sn_settings_current.following_exec, wrong);
 }
 
 static const char *open_output(void) {
     const char *wrong = NULL;
+    if (is_record && sequence > 0) {
+        int again = open_file(output_name, true, &wrong);
+        return again >= 0 && sn_descriptor_take(&output_descriptor, again) < 0 ? strerror(errno) : wrong;
+    }
     int descriptor = sn_report_file_open(sn_settings_current.output, ++sequence, output_name, sizeof output_name, &wrong);
     if (descriptor >= 0 && sn_descriptor_take(&output_descriptor, descriptor) < 0)
         wrong = strerror(errno);
@@ -50,6 +59,14 @@ void sn_output_open(void) {
     const char *wrong = sn_settings_current.output ? open_output() : NULL;
     if (wrong)
         sn_fail(SN_STATUS_USAGE, "--output: cannot write '%s': %s", output_name, wrong);
+}
+
+void sn_output_is_record(const char *default_name) {
+    is_record = true;
+    if (!sn_settings_current.output && default_name) {
+        sn_settings_current.output = sn_filename_absolute(default_name);
+        sn_output_open();
+    }
 }
 
 static ssize_t write_stream(void *cookie, const char *text, size_t size) {

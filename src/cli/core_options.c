@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/filename.h"
 #include "base/log.h"
 #include "base/settings.h"
 
@@ -88,33 +89,6 @@ static void check_range(const char *name, int64_t value, int64_t least, int64_t 
         sn_fail(SN_STATUS_USAGE, "--%s must be from %lld to %lld", name, (long long)least, (long long)most);
 }
 
-/** The folder of the moment as the beginning of a file name template, in which % is doubled. */
-static void append_working_folder(char *to, size_t size) {
-    char folder[PATH_MAX];
-    if (!getcwd(folder, sizeof folder))
-        return;
-    size_t used = 0;
-    for (const char *from = folder; *from && used + 3 < size; from++) {
-        to[used++] = *from;
-        if (*from == '%')
-            to[used++] = '%';
-    }
-    to[used++] = '/';
-    to[used] = '\0';
-}
-
-/** The client may change its folder before a name is used (for a forked child, or a program that it executes). */
-static const char *made_absolute(const char *template) {
-    if (!template || template[0] == '/' || strncmp(template, "%q", 2) == 0)
-        return template;
-    char folder[2 * PATH_MAX] = "";
-    append_working_folder(folder, sizeof folder);
-    char *absolute;
-    if (asprintf(&absolute, "%s%s", folder, template) < 0)
-        sn_fail(SN_STATUS_ENGINE, "out of memory");
-    return absolute;
-}
-
 void sn_core_options_apply(void) {
     sn_settings *settings = &sn_settings_current;
     if (parsed.bisect_blocks != -1)
@@ -141,7 +115,9 @@ void sn_core_options_apply(void) {
     settings->no_links = !parsed.links || settings->verify_blocks;
     settings->no_fsgsbase = !parsed.fsgsbase;
     settings->no_fast_decode = !parsed.fast_decode;
-    settings->log_file = made_absolute(settings->log_file);
-    settings->output = made_absolute(settings->output);
+    if (settings->log_file)
+        settings->log_file = sn_filename_absolute(settings->log_file);
+    if (settings->output)
+        settings->output = sn_filename_absolute(settings->output);
     settings->following_exec = sn_exec_path != NULL;
 }

@@ -81,6 +81,28 @@ static void a_file_is_written_once_or_appended_to(void **state) {
     unlink(output_name);
 }
 
+static void record_in_two_parts(void) {
+    if (chdir(folder) != 0)
+        _exit(9);
+    sn_output_is_record("record.%n");
+    if (chdir("/") != 0)
+        _exit(9);
+    fputs("before\n", sn_output());
+    sn_output_close();
+    fputs("behind\n", sn_output());
+}
+
+static void a_record_goes_on_where_it_ended(void **state) {
+    (void)state;
+    char name[128];
+    snprintf(name, sizeof name, "%s/record.1", folder);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(run_child(record_in_two_parts), 0);
+        assert_string_equal(content(name), "before\nbehind\n");
+    }
+    unlink(name);
+}
+
 static void print_to_a_full_disk(void) {
     sn_settings_current.output = "/dev/full";
     sn_output_open();
@@ -159,6 +181,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_log_is_the_default),
         cmocka_unit_test(a_file_is_written_once_or_appended_to),
+        cmocka_unit_test(a_record_goes_on_where_it_ended),
         cmocka_unit_test(a_full_disk_is_told_once),
         cmocka_unit_test(an_unwritable_file_stops_the_run),
         cmocka_unit_test(nothing_printed_is_no_failure),
