@@ -101,8 +101,17 @@ static bool impossible_branch(sn_thread *thread) {
     return true;
 }
 
+/** What a predicted return that found no block left below the stack pointer (see emit_arrival). The general way has
+    popped nothing. */
+static void clean_dead_slot(sn_thread *thread) {
+    if (!sn_returns_are_predicted() || !thread->by_return) return;
+    uint64_t target = thread->pc;
+    sn_copy_safely((void *)(sn_abi_stack_pointer(thread) - sizeof target), &target, sizeof target);
+}
+
 static void leave_by_branch(sn_thread *thread, bool general) {
     if (general && impossible_branch(thread)) return;
+    if (!general) clean_dead_slot(thread);
     uint32_t block = block_at(thread);
     if (block && !sn_settings_current.no_links) {
         uint64_t start = sn_block_record_at(block)->start;

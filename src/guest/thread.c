@@ -51,6 +51,7 @@ _Static_assert(offsetof(sn_thread, save_mask) == SN_THREAD_SAVE_MASK, "offset");
 _Static_assert(offsetof(sn_thread, last_syscall) == SN_THREAD_LAST_SYSCALL, "offset");
 _Static_assert(offsetof(sn_thread, segment_instructions) == SN_THREAD_SEGMENT_INSTRUCTIONS, "offset");
 _Static_assert(offsetof(sn_thread, branch_site) == SN_THREAD_BRANCH_SITE, "offset");
+_Static_assert(offsetof(sn_thread, by_return) == SN_THREAD_BY_RETURN, "offset");
 _Static_assert(sizeof(sn_thread) <= SN_THREAD_COUNTERS, "size");
 
 static const sn_tool *tool;

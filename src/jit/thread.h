@@ -61,6 +61,8 @@ struct sn_thread {
     uint64_t last_syscall;  /**< number of the last system call that was passed through */
     uint64_t segment_instructions;
     uint64_t branch_site;   /**< cache address of the last indirect branch that took the general way */
+    uint32_t by_return;     /**< where returns are predicted: the last indirect branch was one, and left a cache address in
+                                 the dead stack slot below the stack pointer */
 
     /* From here on only C code looks. */
     bool inside_call;       /**< resume is behind a tool call in the middle of a block */

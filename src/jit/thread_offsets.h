@@ -26,6 +26,7 @@
 #define SN_THREAD_LAST_SYSCALL 0x118
 #define SN_THREAD_SEGMENT_INSTRUCTIONS 0x120 /* 1: rdfsbase and wrfsbase work */
 #define SN_THREAD_BRANCH_SITE 0x128
+#define SN_THREAD_BY_RETURN 0x130 /* where returns are predicted: the last indirect branch was one */
 
 /* Per-thread counters follow the structure in the same mapping. */
 #define SN_THREAD_COUNTERS 0x10000

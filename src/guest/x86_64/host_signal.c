@@ -342,6 +342,11 @@ static bool far_branch(sn_thread *thread, ucontext_t *context, siginfo_t *info, 
         info->si_addr = NULL;
         return false;
     }
+    if (context->uc_mcontext.gregs[REG_ERR] & FAULT_BY_WRITE) {
+        /* A predicted return needs its dead stack slot, and this client's stack can only be read. */
+        set_counter(context, sn_runtime_address(sn_runtime_miss));
+        return true;
+    }
     thread->branch_site = counter_of(context);
     sn_lock_acquire(&sn_jit_lock);
     sn_patch_indirect(counter_of(context));

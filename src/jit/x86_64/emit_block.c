@@ -74,6 +74,26 @@ static void align_patchable(builder *b, unsigned lead, uint64_t client) {
     sn_emit_align_patchable(&b->e, lead);
 }
 
+/** mov $value, offset(%rsp) */
+static void emit_store_on_stack(builder *b, int8_t offset, uint32_t value) {
+    sn_emit_bytes(&b->e, "\x48\xc7\x44\x24", 4);
+    sn_emit8(&b->e, (uint8_t)offset);
+    sn_emit32(&b->e, value);
+}
+
+/** An indirect branch arrives for `client`. A predicted return has put a cache address into the dead stack slot that it
+    popped: there must be what the client's own return leaves there. */
+static void emit_arrival(builder *b, uint64_t client) {
+    place(b, SN_PLACE_INSIDE, client, SN_SPILLED(SN_BRANCH_SPILLED, SN_NOTHING_SPILLED));
+    if (sn_returns_are_predicted() && client <= INT32_MAX) {
+        sn_emit_bytes(&b->e, "\x65\x8b\x0c\x25", 4); /* mov by_return, %ecx */
+        sn_emit32(&b->e, SN_THREAD_BY_RETURN);
+        sn_emit_bytes(&b->e, "\xe3\x09", 2); /* jrcxz over the store */
+        emit_store_on_stack(b, -8, (uint32_t)client);
+    }
+    sn_emit_load_thread(&b->e, BRANCH_REGISTER, SPILL(0));
+}
+
 /* ------------------------------------------------------------------------- exits */
 
 /** The displacement that was just emitted (4 bytes before the cursor) leads out of the block to `target`. */
@@ -559,17 +579,9 @@ static bool predicts_return(const builder *b) {
     return b->block->count == 1 && sn_translates_alone(insn) && !b->block->far;
 }
 
-/** mov $value, offset(%rsp) */
-static void emit_store_on_stack(builder *b, int8_t offset, uint32_t value) {
-    sn_emit_bytes(&b->e, "\x48\xc7\x44\x24", 4);
-    sn_emit8(&b->e, (uint8_t)offset);
-    sn_emit32(&b->e, value);
-}
-
 /**
  * Push the return address by a call of our own, so that the processor predicts the return, which emit_return makes by
- * a return. (See sn_returns_are_predicted().) It arrives at the
- * landing, behind the call, and leaves the dead stack slot below the stack pointer as the client's own return would.
+ * a return (see sn_returns_are_predicted()). It arrives at the landing, behind the call.
  */
 static void emit_predicted_push(builder *b, const sn_insn *insn, bool branch_spilled) {
     uint64_t next = insn->pc + insn->length;
@@ -579,9 +591,7 @@ static void emit_predicted_push(builder *b, const sn_insn *insn, bool branch_spi
     sn_emit32(&b->e, 0);
     b->record->landing = (uint32_t)sn_emit_address(&b->e);
     b->record->landing_delta = insn->length;
-    place(b, SN_PLACE_INSIDE, next, SN_SPILLED(SN_BRANCH_SPILLED, SN_NOTHING_SPILLED));
-    emit_store_on_stack(b, -8, (uint32_t)next);
-    sn_emit_load_thread(&b->e, BRANCH_REGISTER, SPILL(0));
+    emit_arrival(b, next);
     jump_to_client(b, next, next);
     if (!b->e.overflowed) sn_patch_displacement(field, sn_emit_address(&b->e));
     place(b, SN_PLACE_INSIDE, insn->pc, spilled);
@@ -598,7 +608,12 @@ static void emit_call(builder *b, const sn_insn *insn) {
     emit_push(b, insn, false);
 }
 
+static void emit_note_return(builder *b, bool by_return) {
+    if (sn_returns_are_predicted()) sn_emit_store_thread_constant32(&b->e, SN_THREAD_BY_RETURN, by_return);
+}
+
 static void emit_table_jump(builder *b, uint64_t client) {
+    emit_note_return(b, false);
     place(b, SN_PLACE_INDIRECT, client, NOTHING_SPILLED);
     sn_emit_bytes(&b->e, "\xff\x24\xcd", 3);
     sn_emit32(&b->e, (uint32_t)SN_TABLE_BASE);
@@ -652,6 +667,7 @@ static void emit_return(builder *b, const sn_insn *insn) {
         emit_table_jump(b, insn->pc);
         return;
     }
+    emit_note_return(b, true);
     place(b, SN_PLACE_INDIRECT, insn->pc, NOTHING_SPILLED);
     sn_emit_bytes(&b->e, "\xff\x34\xcd", 3); /* push table(,%rcx,8) */
     sn_emit32(&b->e, (uint32_t)SN_TABLE_BASE);
@@ -917,8 +933,7 @@ bool sn_emit_block(sn_block *block, uint32_t number) {
     b->record = sn_block_record_at(number);
     b->record->start = (uint32_t)(uint64_t)start;
 
-    inside(b, block->address);
-    sn_emit_load_thread(&b->e, BRANCH_REGISTER, SPILL(0));
+    emit_arrival(b, block->address);
     b->record->entry = (uint32_t)sn_emit_address(&b->e);
     counting_place counting = {block->count, false, SN_NO_REGISTER};
     if (block->instrumented) start_analysis(b);
