@@ -19,6 +19,7 @@
 #include "guest/limits.h"
 #include "guest/loader.h"
 #include "guest/run.h"
+#include "report/report.h"
 #include "service/locate.h"
 #include "service/select.h"
 
@@ -70,6 +71,8 @@ int main(int count, char **words, char **environment) {
     sn_environment_restore(environment);
     sn_settings_current.engine_path = find_own_path(words[0]);
 
+    if (count > 1 && strcmp(words[1], "report") == 0)
+        sn_report_command((const char *const *)words + 2);
     sn_command_line line;
     sn_command_line_split((const char *const *)words + (count > 0), &line);
     answer_requests(&line);

@@ -17,13 +17,12 @@ static const sn_report_kind *const kinds[] = {
 
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
-/** Files that other programs' users may take for ours: how they begin, and whose they are. */
+/** Files that users may take for ours: what their first bytes hold, and whose they are. */
 static const struct {
-    const char *beginning, *owner;
+    const char *mark, *owner;
 } foreign[] = {
-    {"# callgrind format", "callgrind"}, {"version: 1\ncreator: callgrind", "callgrind"}, {"desc: --time-unit", "massif"},
-    {"desc: --massif", "massif"},        {"PERFILE2", "perf"},                            {"gmon", "gprof"},
-    {"{\"dhatFileVersion\"", "dhat"},
+    {"# callgrind format", "callgrind"}, {"creator: callgrind", "callgrind"}, {"\ntime_unit: ", "massif"},
+    {"\"dhatFileVersion\"", "DHAT"},     {"PERFILE2", "perf"},                {"gmon", "gprof"},
 };
 
 static _Noreturn void finish(int status) {
@@ -49,8 +48,7 @@ static _Noreturn void help(void) {
 
 static const char *owner_of(const char *head, size_t size) {
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
-        size_t length = strlen(foreign[i].beginning);
-        if (size >= length && memcmp(head, foreign[i].beginning, length) == 0) {
+        if (memmem(head, size, foreign[i].mark, strlen(foreign[i].mark)) != NULL) {
             return foreign[i].owner;
         }
     }

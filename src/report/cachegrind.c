@@ -1,0 +1,213 @@
+/**
+ * @fileoverview The kind "cachegrind" of `sonde report`: profiles of the tool cache, and of Cachegrind itself.
+ *
+ * Options, reading files, adding them up; what prints is in the files that cachegrind.h names. Called by report.c.
+ */
+#include "report/cachegrind.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "report/cachegrind_reader.h"
+#include "report/report.h"
+#include "report/text_form.h"
+#include "sonde/cachegrind.h"
+
+enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_CACHEGRIND };
+
+static int format = FORMAT_TEXT, color = SN_COLOR_AUTO;
+static bool merges, annotates = true;
+static int64_t function_limit = 10, context = 2;
+static const char *sort, *show, *folders;
+
+static const sn_option options[] = {
+    {"merge", SN_OPTION_FLAG, &merges, "no", NULL, "report the sum of all files"},
+    {"format", SN_OPTION_CHOICE, &format, "text", "text|json|cachegrind",
+     "form of the report; cachegrind: a file for cg_annotate and its like"},
+    {"functions", SN_OPTION_NUMBER, &function_limit, "10", NULL, "list this many functions"},
+    {"sort", SN_OPTION_STRING, &sort, "the first event", "EVENTS",
+     "what functions are sorted by: an event, or a sum as D1mr+D1mw"},
+    {"show", SN_OPTION_STRING, &show, "what fits", "EVENTS", "columns: up to four events or sums, separated by commas"},
+    {"annotate", SN_OPTION_FLAG, &annotates, "yes", NULL, "show the source lines of the functions listed"},
+    {"context", SN_OPTION_NUMBER, &context, "2", NULL, "source lines shown around each line with counts"},
+    {"sources", SN_OPTION_STRING, &folders, "", "FOLDERS",
+     "where sources are looked for that are not where they were compiled (separated by colons)"},
+    {"color", SN_OPTION_CHOICE, &color, "auto", "auto|yes|no", "mark what is large; auto: on a terminal"},
+    {0},
+};
+
+static void check_options(size_t file_count) {
+    if (function_limit < 0) {
+        sn_fail(SN_STATUS_USAGE, "--functions must not be negative");
+    }
+    if (context < 0 || context > UINT32_MAX) {
+        sn_fail(SN_STATUS_USAGE, "--context must be from 0 to %u", UINT32_MAX);
+    }
+    if (file_count > 2 && !merges) {
+        sn_fail(SN_STATUS_USAGE, "%zu files: two are compared, more are added up by --merge", file_count);
+    }
+}
+
+/** All of a file's text. Never NULL. */
+static char *read_file(const char *path, size_t *size) {
+    size_t room = 1 << 16;
+    char *text = malloc(room);
+    FILE *stream = fopen(path, "rb");
+    if (stream == NULL) {
+        sn_fail(SN_STATUS_USAGE, "cannot read '%s': %s", path, strerror(errno));
+    }
+    *size = 0;
+    while (text != NULL && !feof(stream) && !ferror(stream)) {
+        *size += fread(text + *size, 1, room - *size, stream);
+        if (*size == room) {
+            text = realloc(text, room *= 2);
+        }
+    }
+    if (text == NULL) {
+        sn_fail(SN_STATUS_ENGINE, "out of memory");
+    }
+    if (ferror(stream)) {
+        sn_fail(SN_STATUS_USAGE, "cannot read '%s': %s", path, strerror(errno));
+    }
+    fclose(stream);
+    return text;
+}
+
+static void read_profile(sn_profile *profile, const char *path) {
+    char explanation[SN_CACHEGRIND_EXPLANATION_SIZE];
+    size_t size;
+    char *text = read_file(path, &size);
+    profile->path = path;
+    if (!sn_cachegrind_recognises(text, size)) {
+        sn_fail(SN_REPORT_DAMAGED, "'%s' is no cachegrind profile", path);
+    }
+    if (!sn_cachegrind_parse(profile, text, size, explanation)) {
+        sn_fail(SN_REPORT_DAMAGED, "'%s', %s", path, explanation);
+    }
+    free(text);
+}
+
+/** Events may be in another order, but must be the same: else a sum would be of less than all. */
+static void add_profile(sn_profile *sum, const sn_profile *part) {
+    unsigned place[SN_PROFILE_MOST_EVENTS];
+    for (unsigned i = 0; i < part->event_count; i++) {
+        int event = sn_profile_event(sum, part->events[i], strlen(part->events[i]));
+        if (event < 0 || part->event_count != sum->event_count) {
+            sn_fail(SN_REPORT_DAMAGED, "'%s' has other events than the files before it", part->path);
+        }
+        place[i] = (unsigned)event;
+    }
+    for (size_t i = 0; i < part->rows.count; i++) {
+        int64_t counts[SN_PROFILE_MOST_EVENTS];
+        for (unsigned event = 0; event < part->event_count; event++) {
+            counts[place[event]] = sn_profile_counts(part, i)[event];
+        }
+        const sn_profile_row *row = &part->rows.items[i];
+        if (!sn_profile_add(sum, sn_profile_row_of(sum, row->file, row->function, row->line), counts)) {
+            sn_fail(SN_REPORT_DAMAGED, "'%s': the sum of the counts is too large", part->path);
+        }
+    }
+}
+
+static void merge(sn_profile *sum, const char *const *files, size_t count) {
+    read_profile(sum, files[0]);
+    for (size_t i = 1; i < count; i++) {
+        sn_profile part = {0};
+        read_profile(&part, files[i]);
+        add_profile(sum, &part);
+        sn_profile_release(&part);
+    }
+    if (count > 1) {
+        sum->path = NULL;
+    }
+}
+
+static void write_profile(const sn_profile *profile) {
+    sn_cachegrind file;
+    sn_cachegrind_begin(&file, stdout);
+    for (size_t i = 0; i < profile->descriptions.count; i++) {
+        sn_cachegrind_description(&file, profile->descriptions.items[i]);
+    }
+    sn_cachegrind_command(&file, 1, &profile->command);
+    sn_cachegrind_events(&file, profile->event_count, profile->events);
+    for (size_t i = 0; i < profile->rows.count; i++) {
+        const sn_profile_row *row = &profile->rows.items[i];
+        sn_cachegrind_line(&file, row->file, row->function, row->line, sn_profile_counts(profile, i));
+    }
+    sn_cachegrind_summary(&file, profile->totals);
+}
+
+static void print_one(const sn_profile *profile, const char *const *files, size_t count) {
+    sn_profile_view view = {
+        .profile = profile,
+        .columns = sn_columns_choose(profile, show, sort),
+        .functions = sn_profile_sum_functions(profile),
+        .function_limit = (size_t)function_limit,
+        .annotates = annotates,
+        .context = (unsigned)context,
+        .folders = folders,
+        .files = files,
+        .file_count = count,
+    };
+    sn_columns_sort_functions(&view.functions, &view.columns.sort);
+    if (format == FORMAT_JSON) {
+        sn_profile_print_json(&view);
+    } else {
+        sn_profile_print_text(&view);
+    }
+    sn_vector_release(&view.functions);
+}
+
+static void report_one(const char *const *files, size_t count) {
+    sn_profile profile = {0};
+    merge(&profile, files, count);
+    sn_profile_sort(&profile);
+    if (format == FORMAT_CACHEGRIND) {
+        write_profile(&profile);
+    } else {
+        print_one(&profile, files, count);
+    }
+    sn_profile_release(&profile);
+}
+
+static void report_two(const char *const *files) {
+    sn_profile before = {0}, after = {0}, difference = {0};
+    read_profile(&before, files[0]);
+    read_profile(&after, files[1]);
+    sn_profile_sort(&before);
+    sn_profile_sort(&after);
+    if (format == FORMAT_TEXT) {
+        sn_profile_compare_text(&before, &after, sort, (size_t)function_limit);
+    } else if (format == FORMAT_JSON) {
+        sn_profile_compare_json(&before, &after);
+    } else {
+        sn_profile_subtract(&difference, &before, &after);
+        sn_profile_sort(&difference);
+        write_profile(&difference);
+    }
+    sn_profile_release(&before);
+    sn_profile_release(&after);
+    sn_profile_release(&difference);
+}
+
+static int run(const char *const *files, size_t count) {
+    check_options(count);
+    sn_form_choose_color(color);
+    if (count == 2 && !merges) {
+        report_two(files);
+    } else {
+        report_one(files, count);
+    }
+    return 0;
+}
+
+const sn_report_kind sn_report_cachegrind = {
+    .name = "cachegrind",
+    .what = "cachegrind.out.*, written by sonde cache and by valgrind --tool=cachegrind",
+    .options = options,
+    .recognises = sn_cachegrind_recognises,
+    .run = run,
+};
