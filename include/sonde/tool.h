@@ -406,6 +406,16 @@ FILE *sn_output(void);
     that is needed again after `end`, since the program goes on behind an execve that failed, is not emptied. */
 void sn_output_is_record(const char *default_name);
 
+/** A file that the tool writes beside its output. From the start callback: checks the name that an option gave (%p, %n,
+    %q{VARIABLE} and %% as in --output=), failing the run with one line that names `option`, and makes it absolute: the
+    client may change its folder. */
+const char *sn_file_template(const char *option, const char *name);
+/** Create and empty the file of that name, for the process that asks. Behind an execve that is followed, a file of the
+    program before is kept, and this one's name gets a number behind it. NULL, after one message, if it can't be written. */
+FILE *sn_file_create(const char *template);
+/** Close it; one message, and a status of the run that tells, if not all was written. Returns whether it was. */
+bool sn_file_close(FILE *file);
+
 /** One line to the log, preceded by "sonde: ". */
 void sn_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

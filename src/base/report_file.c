@@ -18,6 +18,7 @@
 #include "base/filename.h"
 #include "base/log.h"
 #include "base/settings.h"
+#include "base/tool_file.h"
 
 static int output_descriptor = -1; /* --output; otherwise the log is used */
 static FILE *stream;
@@ -102,7 +103,7 @@ FILE *sn_output(void) {
 }
 
 bool sn_output_close(void) {
-    bool failed = false;
+    bool failed = false, files_failed = sn_tool_files_failed();
     if (stream) {
         failed = fclose(stream) != 0 || first_error;
         stream = NULL;
@@ -114,7 +115,7 @@ bool sn_output_close(void) {
     if (failed)
         sn_message("the report is not complete: cannot write '%s': %s", output_name, strerror(first_error));
     first_error = 0;
-    return !failed;
+    return !failed && !files_failed;
 }
 
 void sn_output_after_fork(void) {
