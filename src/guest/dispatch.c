@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/settings.h"
+#include "guest/events.h"
 #include "guest/process.h"
 #include "guest/signal.h"
 #include "guest/space.h"
@@ -192,6 +193,7 @@ void sn_dispatch(sn_thread *thread) {
     /* The cache was emptied while this thread waited: the numbers of its exits and calls mean nothing any more. */
     if (generation != before && exit >= SN_EXIT_FIRST_BLOCK_EXIT) exit = SN_EXIT_RESUME;
     tell_interrupted(thread);
+    sn_events_tell_signal(thread);
     if (sn_settings_current.verify_blocks && sn_verify_left(thread, exit)) {
         /* The original code is done, the block itself comes next. */
     } else if (exit == SN_EXIT_FATAL) {

@@ -20,8 +20,10 @@
 #include "base/report_file.h"
 #include "base/settings.h"
 #include "base/x86_64/raw_syscall.h"
+#include "guest/events.h"
 #include "guest/limits.h"
 #include "guest/loader.h"
+#include "guest/memory_events.h"
 #include "guest/procfs.h"
 #include "guest/seccomp.h"
 #include "guest/signal.h"
@@ -50,6 +52,7 @@ static sn_thread *ending; /**< who holds the lock: a failure inside the end must
 
 void sn_process_after_fork(sn_thread *thread) {
     sn_space_after_fork();
+    sn_memory_events_after_fork();
     sn_signals_after_fork(thread);
     sn_seccomp_after_fork();
     sn_log_after_fork();
@@ -288,6 +291,7 @@ static long exec_checked(sn_thread *thread, const exec_request *request, const c
                          const word_list *arguments, const word_list *environment) {
     bool traced = sn_settings_current.trace_children && !is_skipped(path);
     sn_verbose(1, "process %d executes %s %s", thread->process, path, traced ? "under Sonde" : "without Sonde");
+    sn_events_exec(thread, path);
     sn_process_end(thread);
     sn_signals_hold_mask(thread);
     uint64_t mask = sn_client_mask(thread), all = ~SN_FAULT_SIGNALS;

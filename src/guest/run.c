@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/settings.h"
+#include "guest/events.h"
 #include "guest/loader.h"
 #include "guest/procfs.h"
 #include "guest/seccomp.h"
@@ -43,6 +44,7 @@ void sn_run(const sn_tool *tool, const char *program, const char *const *argumen
     sn_cache_init();
     sn_blocks_init();
     sn_translate_init(tool);
+    sn_events_init(tool);
     sn_syscalls_init();
     sn_thread *thread = sn_threads_init(tool);
     sn_program_load(program, !sn_settings_current.following_exec, arguments, environment, &sn_program_current);
@@ -53,6 +55,7 @@ void sn_run(const sn_tool *tool, const char *program, const char *const *argumen
     if (sn_settings_current.exec_filters >= 0) sn_seccomp_restore(thread, sn_settings_current.exec_filters);
     sn_procfs_set_signals(describe_signals);
     sn_abi_start_program(thread, sn_program_current.entry, sn_program_current.stack_pointer);
+    sn_events_begin();
     sn_thread_started(thread);
     thread->exit = SN_EXIT_RESUME;
     sn_thread_enter(thread);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "guest/events.h"
 #include "guest/host_memory.h"
 #include "guest/packet_filter.h"
 #include "guest/process.h"
@@ -169,6 +170,8 @@ void sn_seccomp_after_fork(void) {
 /** Death by a signal that no handler sees. */
 static _Noreturn void kill_process(sn_thread *thread, int number) {
     sn_signals_hold_mask(thread);
+    sn_events_note_signal(thread, number);
+    sn_events_tell_signal(thread);
     sn_process_end(thread);
     sn_die_by_signal(thread, number);
 }

@@ -247,12 +247,17 @@ bool sn_space_find(uint64_t address, sn_region *region) {
     return found != NULL;
 }
 
-void sn_space_visit(void (*visit)(const sn_region *region, void *data), void *data) {
+void sn_space_visit_within(uint64_t start, uint64_t end, void (*visit)(const sn_region *region, void *data), void *data) {
+    const sn_regions *regions = &sn_space_current.regions;
     sn_space_lock();
-    for (size_t i = 0; i < sn_space_current.regions.count; i++) {
-        visit(&sn_space_current.regions.items[i], data);
+    for (size_t i = sn_regions_lower(regions, start); i < regions->count && regions->items[i].start < end; i++) {
+        visit(&regions->items[i], data);
     }
     sn_space_unlock();
+}
+
+void sn_space_visit(void (*visit)(const sn_region *region, void *data), void *data) {
+    sn_space_visit_within(0, UINT64_MAX, visit, data);
 }
 
 size_t sn_space_executable(uint64_t address) {

@@ -46,6 +46,9 @@ bool sn_space_find(uint64_t address, sn_region *region);
 /** Visit all regions in address order, under the lock: `visit` must not call back. */
 void sn_space_visit(void (*visit)(const sn_region *region, void *data), void *data);
 
+/** The same for the regions that touch [start, end). */
+void sn_space_visit_within(uint64_t start, uint64_t end, void (*visit)(const sn_region *region, void *data), void *data);
+
 /** The mapping system calls with the kernel's meaning and results (-errno). */
 long sn_space_mmap(uint64_t address, uint64_t length, int protection, int flags, int descriptor, uint64_t offset);
 long sn_space_munmap(uint64_t address, uint64_t length);

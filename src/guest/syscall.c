@@ -19,9 +19,11 @@
 
 #include "base/descriptor.h"
 #include "base/x86_64/raw_syscall.h"
+#include "guest/events.h"
 #include "guest/limits.h"
 #include "guest/listing.h"
 #include "guest/loader.h"
+#include "guest/memory_events.h"
 #include "guest/process.h"
 #include "guest/procfs.h"
 #include "guest/seccomp.h"
@@ -390,27 +392,46 @@ void sn_syscalls_init(void) {
         runners[emulations[i].number] = emulations[i].run;
         sn_emulate_syscall(emulations[i].number, true);
     }
+    if (sn_events_wanted.calls) sn_emulate_all_syscalls();
 }
 
 /** The kernel looks at 32 bits of the number; emitted code at 16, so that numbers come here that only look like one of
     ours (those of the x32 calls). */
 static long carry_out(call *c) {
     uint32_t number = (uint32_t)c->number;
-    if (number < NUMBERS && runners[number]) return runners[number](c);
+    if (number < NUMBERS && runners[number]) {
+        if (!sn_events_wanted.memory || !sn_memory_events_concern(number)) return runners[number](c);
+        sn_memory_events_before(c->thread, number, c->arguments);
+        long result = runners[number](c);
+        sn_memory_events_after(number, c->arguments, result);
+        return result;
+    }
     if ((number & 0xffff) < NUMBERS && runners[number & 0xffff]) return -ENOSYS;
     return sn_syscall_pass(c->thread, c->number, c->arguments);
+}
+
+static long carry_out_permitted(call *c) {
+    long result;
+    if (!sn_seccomp_permits(c->thread, c->number, c->arguments, &result)) return result;
+    result = carry_out(c);
+    /* A page that the engine keeps the kernel from writing to? */
+    return result == -EFAULT && sn_space_unwatch_all() ? carry_out(c) : result;
+}
+
+static long carry_out_told(call *c) {
+    sn_told_call told;
+    sn_events_call_begin(&told, c->thread, c->thread->pc - SN_SYSCALL_INSTRUCTION_SIZE, c->number, c->arguments);
+    long result = carry_out_permitted(c);
+    if (result != SN_SYSCALL_NO_RESULT) sn_events_call_end(&told, c->thread, result);
+    else sn_call_ranges_release(&told.list);
+    return result;
 }
 
 void sn_syscall_emulate(sn_thread *thread) {
     call c = {.thread = thread, .number = sn_abi_syscall_number(thread)};
     sn_abi_syscall_arguments(thread, c.arguments);
     sn_abi_syscall_begin(thread);
-    long result;
-    if (sn_seccomp_permits(thread, c.number, c.arguments, &result)) {
-        result = carry_out(&c);
-        /* A page that the engine keeps the kernel from writing to? */
-        if (result == -EFAULT && sn_space_unwatch_all()) result = carry_out(&c);
-    }
+    long result = sn_events_wanted.calls ? carry_out_told(&c) : carry_out_permitted(&c);
     if (result == SN_SYSCALL_NO_RESULT) return;
     if (result == SN_INTERRUPTED) sn_abi_restart_syscall(thread, c.number);
     else sn_abi_set_result(thread, (uint64_t)result);

@@ -48,7 +48,6 @@ typedef enum sn_call_more {
     SN_MORE_POLL,
     SN_MORE_SELECT,
     SN_MORE_SLEEP,
-    SN_MORE_SIGNAL_SET_AT, /**< pselect6's and io_pgetevents' last argument */
     SN_MORE_MINCORE,
     SN_MORE_FUTEX,
     SN_MORE_FUTEX_WAITERS,
@@ -67,6 +66,7 @@ typedef enum sn_call_more {
     SN_MORE_TRACED_SET,    /**< ptrace's register sets: struct iovec */
     SN_MORE_ATTRIBUTE_AT,  /**< setxattrat, getxattrat: struct xattr_args */
     SN_MORE_STAT_MOUNT,
+    SN_MORE_MEMORY_MAP,    /**< prctl(PR_SET_MM) */
     SN_MORE_COUNT,
 } sn_call_more;
 

@@ -92,6 +92,8 @@ struct sn_thread {
     stack_t alternate;      /**< the client's alternate stack */
     uint8_t stepping;       /**< sn_stepping */
     uint8_t fatal_signal;
+    int told_signal;        /**< one that was delivered: the dispatcher tells the tool (guest/events.c); 0: none */
+    uint64_t told_signal_address;
     bool branched;          /**< the engine was entered by an indirect branch that is done */
     uint64_t stepped_to;    /**< where a client that steps itself was shown its last trap, or resumed */
 

@@ -15,6 +15,7 @@
 #include "base/settings.h"
 #include "base/x86_64/raw_syscall.h"
 #include "guest/dispatch.h"
+#include "guest/events.h"
 #include "guest/signal.h"
 #include "guest/space.h"
 #include "guest/thread.h"
@@ -169,6 +170,7 @@ static void deliver(sn_thread *thread, ucontext_t *context, const siginfo_t *inf
     end_stepping(thread, context);
     switch (sn_signal_decide(thread, number, fault, &action)) {
     case SN_SIGNAL_FATAL:
+        sn_events_note_signal(thread, number);
         die(thread, context, number);
         return;
     case SN_SIGNAL_IGNORE:
@@ -181,7 +183,9 @@ static void deliver(sn_thread *thread, ucontext_t *context, const siginfo_t *inf
     uint64_t old = client_mask(thread, context), during = old;
     if (thread->suspended) during = thread->suspended_mask;
     thread->suspended = false;
+    sn_events_note_signal(thread, number);
     if (!sn_frame_build(thread, context, info, number, &action, old)) {
+        sn_events_note_signal(thread, SIGSEGV);
         die(thread, context, SIGSEGV);
         return;
     }

@@ -1,0 +1,77 @@
+/**
+ * @fileoverview Telling the tool of system calls, signals and exec: see events.h.
+ */
+#include "guest/events.h"
+
+#include <string.h>
+
+#include "guest/memory_events.h"
+#include "guest/thread.h"
+
+sn_events sn_events_wanted;
+
+void sn_events_init(const sn_tool *tool) {
+    sn_events_wanted = (sn_events){
+        .calls = tool->system_call_before || tool->system_call_after,
+        .modules = tool->module_mapped || tool->module_unmapped,
+        .memory = tool->memory_mapped || tool->memory_unmapped || tool->memory_protected || tool->memory_moved ||
+                  tool->module_mapped || tool->module_unmapped,
+        .signals = tool->signal != NULL,
+        .dumps = tool->dump != NULL,
+    };
+}
+
+void sn_events_begin(void) {
+    if (sn_events_wanted.memory) sn_memory_events_begin();
+}
+
+/* ------------------------------------------------------------------- system calls */
+
+static void show(sn_told_call *told) {
+    told->call.ranges = told->list.ranges;
+    told->call.range_count = told->list.count;
+}
+
+void sn_events_call_begin(sn_told_call *told, sn_thread *thread, uint64_t address, uint64_t number,
+                          const uint64_t arguments[6]) {
+    const sn_tool *tool = sn_current_tool();
+    number = (uint32_t)number; /* as the kernel takes it */
+    told->call = (sn_system_call){.address = address, .number = number, .name = sn_system_call_name(number)};
+    memcpy(told->call.arguments, arguments, sizeof told->call.arguments);
+    sn_call_ranges_begin(&told->list, number, told->call.arguments);
+    show(told);
+    if (tool->system_call_before) tool->system_call_before(thread, &told->call);
+}
+
+void sn_events_call_end(sn_told_call *told, sn_thread *thread, int64_t result) {
+    const sn_tool *tool = sn_current_tool();
+    if (tool->system_call_after) {
+        told->call.result = result;
+        sn_call_ranges_end(&told->list, result);
+        show(told);
+        tool->system_call_after(thread, &told->call);
+    }
+    sn_call_ranges_release(&told->list);
+}
+
+/* ------------------------------------------------------------------------ signals */
+
+/* At most one is noted: the dispatcher comes before the next one can be delivered. */
+void sn_events_note_signal(sn_thread *thread, int number) {
+    if (!sn_events_wanted.signals) return;
+    thread->told_signal = number;
+    thread->told_signal_address = thread->pc;
+}
+
+void sn_events_tell_signal(sn_thread *thread) {
+    int number = thread->told_signal;
+    thread->told_signal = 0;
+    if (number) sn_current_tool()->signal(thread, number, thread->told_signal_address);
+}
+
+/* --------------------------------------------------------------------------- exec */
+
+void sn_events_exec(sn_thread *thread, const char *path) {
+    const sn_tool *tool = sn_current_tool();
+    if (tool->exec && !thread->borrowed) tool->exec(thread, path);
+}

@@ -1,0 +1,55 @@
+/**
+ * @fileoverview The events of the tool interface: who wants them, and telling the tool.
+ *
+ * What the tool does not ask for costs nothing: sn_events says so in advance, and the callers of this file look there.
+ * Callbacks run in the client's thread, outside client code, with no lock of the engine held but the one that keeps memory
+ * events in order, for which other threads wait outside the engine's gate: a callback may stop the world.
+ * System calls: guest/syscall.c. Signals: x86_64/host_signal.c notes them, the dispatcher tells. Memory: memory_events.c.
+ * Modules: module_events.c. Requests for a dump: dump.c.
+ */
+#ifndef SONDE_GUEST_EVENTS_H
+#define SONDE_GUEST_EVENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "guest/system_call_ranges.h"
+#include "jit/thread.h"
+
+/** What the tool has callbacks for. */
+typedef struct sn_events {
+    bool calls;   /**< system_call_before or system_call_after */
+    bool memory;  /**< memory_* or module_* */
+    bool modules; /**< module_* */
+    bool signals;
+    bool dumps;
+} sn_events;
+
+extern sn_events sn_events_wanted;
+
+/** Once, before anything of the client runs. */
+void sn_events_init(const sn_tool *tool);
+
+/** The client is loaded and about to start: tell what there is. */
+void sn_events_begin(void);
+
+/** A system call of the client in progress. */
+typedef struct sn_told_call {
+    sn_system_call call;
+    sn_call_ranges list;
+} sn_told_call;
+
+/** Around a system call, if sn_events_wanted.calls. A call that does not come back has no end. */
+void sn_events_call_begin(sn_told_call *told, sn_thread *thread, uint64_t address, uint64_t number,
+                          const uint64_t arguments[6]);
+void sn_events_call_end(sn_told_call *told, sn_thread *thread, int64_t result);
+
+/** A signal is being delivered at the client's thread->pc. Callable from the signal handler. */
+void sn_events_note_signal(sn_thread *thread, int number);
+/** Tell what was noted. Dispatcher only. */
+void sn_events_tell_signal(sn_thread *thread);
+
+/** The process is about to execute `path`. */
+void sn_events_exec(sn_thread *thread, const char *path);
+
+#endif
