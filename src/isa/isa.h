@@ -103,6 +103,12 @@ typedef enum sn_fault_kind {
     SN_FAULT_ANY,
 } sn_fault_kind;
 
+/** Whether control can go on to the next instruction in memory. */
+bool sn_falls_through(const sn_insn *insn);
+
+/** Base register of the memory operand of a store at `code`, which analysis code was lowered to. */
+unsigned sn_store_base(const uint8_t *code, uint64_t pc);
+
 /** Whether an instruction may fault (and so show its state before to a handler). Conservative. */
 sn_fault_kind sn_fault_kind_of(const sn_insn *insn);
 
@@ -114,6 +120,48 @@ bool sn_delays_trap(const sn_insn *insn);
     and touches no memory but that of its operands. Not so for what reads clocks, enters the kernel, or shows where the
     code lies. */
 bool sn_is_repeatable(const sn_insn *insn);
+
+/** Whether how much memory the instruction accesses, or where, is known only when it runs: sn_accesses_of() then tells,
+    where for every other instruction sn_operands() does. Cheap: looks at the bytes and fields of `insn` only. */
+bool sn_accesses_vary(const sn_insn *insn);
+
+/** What an enumeration of accesses needs of the client's registers. */
+typedef struct sn_access_state {
+    const uint64_t *general;      /**< 16, hardware order */
+    const uint8_t (*vector)[64];  /**< 32 registers of 64 bytes */
+    const uint64_t *mask;         /**< 8 */
+    const uint64_t *short_vector; /**< the 8 vector registers of 8 bytes that lie in the floating-point unit */
+    const uint8_t *tiles;         /**< the tile configuration as its store instruction writes it, 64 bytes; NULL: initial */
+    uint64_t bases[3];            /**< by SN_SEGMENT_*: 0, the first and second thread base */
+    bool backwards;               /**< direction flag */
+    uint64_t enabled_state;       /**< components of the processor state that the system has switched on */
+    uint64_t in_use;              /**< those that are not in their initial state, as far as known */
+    /** Copy client memory; false where it cannot be read. Loads of processor state depend on what they find. */
+    bool (*copy)(void *to, const void *from, size_t size);
+} sn_access_state;
+
+/**
+ * The accesses that an instruction whose accesses vary makes from this state, in order, as tool.h says of sn_access: an
+ * element a row, masked-off lanes and repetitions that do not happen left out, processor state in pieces of 8 bytes.
+ * The state is the one before the instruction; `done` is the number of iterations that a repeated one made from there
+ * (for others it means nothing). An instruction that faults before it accesses anything has none. Writes those from
+ * number `first` on, at most `capacity`, and returns how many. Thread-safe; no allocation.
+ */
+size_t sn_accesses_of(const sn_insn *insn, const sn_access_state *state, uint64_t done, uint64_t first,
+                      sn_access *accesses, size_t capacity);
+
+/** Where a component of the processor state lies in a saved image. */
+typedef struct sn_state_component {
+    uint32_t size;   /**< 0: the processor has none of this number */
+    uint32_t offset; /**< in the standard format */
+    bool aligned;    /**< in the compacted format it begins at a multiple of 64 */
+} sn_state_component;
+
+/** Components 2 to 62; 0 and 1 have their fixed places. */
+const sn_state_component *sn_state_component_of(unsigned number);
+
+/** Offset of a component in a compacted image that has room for `components`. */
+uint32_t sn_state_compacted_offset(uint64_t components, unsigned number);
 
 /** Public kind of an instruction, for tools. */
 sn_instruction_kind sn_kind_of(const sn_insn *insn);
