@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/intern.h"
+#include "image/inlined.h"
 
 enum { MOST_SCOPES = 32, MOST_OVERLAPS = 64, PATH_SIZE = 4096 };
 
@@ -26,6 +27,7 @@ typedef struct unit_range {
 typedef struct unit {
     Dwarf_Die die;
     Dwarf_Die contents;
+    sn_inlined_scopes scopes; /**< read when first asked for */
 } unit;
 
 struct sn_line_table {
@@ -200,6 +202,9 @@ void sn_line_table_free(sn_line_table *table) {
         dwarf_end(table->shared_dwarf);
     }
     sn_elf_file_close(table->shared_file);
+    for (size_t i = 0; i < table->unit_count; i++) {
+        sn_inlined_release(&table->units[i].scopes);
+    }
     free(table->units);
     free(table->ranges);
     free(table);
@@ -306,4 +311,30 @@ const char *sn_line_table_function_file(sn_line_table *table, uint64_t address) 
         return NULL;
     }
     return full_path(&unit->die, declared_file(&function));
+}
+
+unsigned sn_line_table_inlined(sn_line_table *table, uint64_t address, sn_line_frame *frames, unsigned capacity) {
+    unit *unit = find_unit(table, address);
+    sn_line_frame frame = {0};
+    if (unit == NULL || !sn_line_table_find(table, address, &frame.file, &frame.line)) {
+        return 0;
+    }
+    if (!unit->scopes.is_read) {
+        sn_inlined_read(&unit->scopes, &unit->contents, table->most_ranges);
+    }
+    unsigned count = 0;
+    uint32_t scope = sn_inlined_find(&unit->scopes, address);
+    while (scope != UINT32_MAX && unit->scopes.items[scope].is_inlined && count < capacity) {
+        const sn_inlined_scope *found = &unit->scopes.items[scope];
+        frame.function = found->function;
+        frames[count++] = frame;
+        frame = (sn_line_frame){.file = full_path(&unit->die, found->call_file), .line = found->call_line};
+        scope = found->parent;
+    }
+    if (count < capacity) {
+        frame.function = scope == UINT32_MAX ? NULL : unit->scopes.items[scope].function;
+        frame.is_outermost = true;
+        frames[count++] = frame;
+    }
+    return count;
 }

@@ -16,6 +16,17 @@ void sn_line_table_free(sn_line_table *table);
 
 bool sn_line_table_find(sn_line_table *table, uint64_t address, const char **file, unsigned *line);
 
+/** A function around an address: inlined there, or the one that holds the code. */
+typedef struct sn_line_frame {
+    const char *function; /**< interned; as in symbols where that is recorded; NULL if unknown */
+    const char *file;     /**< where in it the code is; NULL if unknown */
+    unsigned line;
+    bool is_outermost;    /**< the function that holds the code */
+} sn_line_frame;
+
+/** The functions around `address`, the innermost first; returns how many, 0 where there is no line. */
+unsigned sn_line_table_inlined(sn_line_table *table, uint64_t address, sn_line_frame *frames, unsigned capacity);
+
 /** Source file in which the outermost function around `address` is declared; NULL when that is not recorded. */
 const char *sn_line_table_function_file(sn_line_table *table, uint64_t address);
 

@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "base/hash.h"
+#include "base/intern.h"
 #include "image/demangle.h"
 #include "image/elf_file.h"
 #include "image/lines.h"
@@ -18,6 +20,7 @@ struct sn_image {
     sn_symbol_table symbols;
     sn_line_table *lines;
     bool is_debug_searched, are_symbols_read, are_lines_read;
+    sn_hash shown_names; /**< of inlined functions: from the recorded name (interned) to the demangled one (interned) */
 };
 
 sn_image *sn_image_open(const char *path) {
@@ -37,6 +40,7 @@ void sn_image_close(sn_image *image) {
     if (image == NULL) {
         return;
     }
+    sn_hash_release(&image->shown_names);
     sn_line_table_free(image->lines);
     sn_symbol_table_free(&image->symbols);
     sn_elf_file_close(image->debug);
@@ -93,6 +97,36 @@ static sn_line_table *line_table(sn_image *image) {
 bool sn_image_line(sn_image *image, uint64_t address, sn_line *line) {
     sn_line_table *table = line_table(image);
     return table != NULL && sn_line_table_find(table, address, &line->file, &line->line);
+}
+
+/** As sn_demangle(), once a name. */
+static const char *shown_name(sn_image *image, const char *recorded) {
+    bool is_new;
+    uint64_t *shown = sn_hash_insert(&image->shown_names, (uintptr_t)recorded, &is_new);
+    if (is_new) {
+        char *demangled = sn_demangle(recorded, false);
+        *shown = (uintptr_t)(demangled == NULL ? recorded : sn_intern(demangled));
+        free(demangled);
+    }
+    return (const char *)(uintptr_t)*shown;
+}
+
+unsigned sn_image_inlined(sn_image *image, uint64_t address, sn_frame *frames, unsigned capacity) {
+    enum { MOST_FRAMES = 64 };
+    sn_line_frame found[MOST_FRAMES];
+    sn_line_table *table = line_table(image);
+    unsigned limit = capacity < MOST_FRAMES ? capacity : MOST_FRAMES;
+    unsigned count = table == NULL ? 0 : sn_line_table_inlined(table, address, found, limit);
+    for (unsigned i = 0; i < count; i++) {
+        sn_symbol symbol;
+        frames[i] = (sn_frame){.file = found[i].file, .line = found[i].line};
+        if (found[i].is_outermost && sn_image_symbol(image, address, &symbol)) {
+            frames[i].function = symbol.name; /* which says more: parts and clones of a function have names */
+        } else if (found[i].function != NULL) {
+            frames[i].function = shown_name(image, found[i].function);
+        }
+    }
+    return count;
 }
 
 const char *sn_image_function_file(sn_image *image, uint64_t address) {

@@ -35,6 +35,17 @@ void sn_image_close(sn_image *image);
 bool sn_image_symbol(sn_image *image, uint64_t address, sn_symbol *symbol);
 /** The source line of `address`. */
 bool sn_image_line(sn_image *image, uint64_t address, sn_line *line);
+/** A function around an address. */
+typedef struct sn_frame {
+    const char *function;  /**< demangled; owned by the image; NULL if unknown */
+    const char *file;      /**< full path as recorded, or NULL */
+    unsigned line;
+} sn_frame;
+
+/** The functions inlined at `address`, the innermost first, and at the end the one that holds the code, each with the place
+    in it. Returns how many, at most `capacity`; 0 where there is no line information. */
+unsigned sn_image_inlined(sn_image *image, uint64_t address, sn_frame *frames, unsigned capacity);
+
 /** Source file where the function at `address` is defined (DW_AT_decl_file, else the line table). NULL if unknown. */
 const char *sn_image_function_file(sn_image *image, uint64_t address);
 /** File offset -> virtual address by the program headers (a mapping's offset is how a process address is related). */

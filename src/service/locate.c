@@ -148,21 +148,62 @@ static void describe(sn_image *image, uint64_t in_file, uint64_t address, sn_loc
     }
 }
 
+/** The module that an address belongs to, or NULL; and where in its file the address is, if that can be read. The lock is
+    held. */
+static const module *module_at(uint64_t address, const sn_region *region, sn_image **image, uint64_t *in_file) {
+    const module *module = find_module(address, region);
+    *image = module == NULL ? NULL : image_of(module->file);
+    if (*image != NULL && !sn_image_address_of_offset(*image, address - module->start + module->offset, in_file)) {
+        *image = NULL;
+    }
+    return module;
+}
+
 bool sn_locate(uint64_t address, sn_location *location) {
     sn_region region;
+    sn_image *image;
+    uint64_t in_file;
     bool is_mapped = sn_space_find(address, &region);
     *location = (sn_location){0};
     sn_locate_lock();
-    const module *module = find_module(address, is_mapped ? &region : NULL);
+    const module *module = module_at(address, is_mapped ? &region : NULL, &image, &in_file);
     if (module != NULL) {
         location->module = module->file->path;
-        sn_image *image = image_of(module->file);
-        uint64_t in_file;
-        if (image != NULL &&
-            sn_image_address_of_offset(image, address - module->start + module->offset, &in_file)) {
-            describe(image, in_file, address, location);
-        }
+    }
+    if (image != NULL) {
+        describe(image, in_file, address, location);
     }
     sn_locate_unlock();
     return module != NULL;
+}
+
+/** Where there are no source lines, the symbol alone. */
+static unsigned frame_of_symbol(sn_image *image, uint64_t in_file, sn_frame *frame) {
+    sn_symbol symbol;
+    if (!sn_image_symbol(image, in_file, &symbol)) {
+        return 0;
+    }
+    *frame = (sn_frame){.function = symbol.name};
+    return 1;
+}
+
+unsigned sn_locate_inlined(uint64_t address, sn_inlined *frames, unsigned capacity) {
+    enum { MOST_FRAMES = 64 };
+    sn_region region;
+    sn_image *image;
+    uint64_t in_file;
+    sn_frame found[MOST_FRAMES];
+    unsigned count = 0, limit = capacity < MOST_FRAMES ? capacity : MOST_FRAMES;
+    bool is_mapped = sn_space_find(address, &region);
+    sn_locate_lock();
+    module_at(address, is_mapped ? &region : NULL, &image, &in_file);
+    if (image != NULL && limit > 0) {
+        count = sn_image_inlined(image, in_file, found, limit);
+        count = count > 0 ? count : frame_of_symbol(image, in_file, found);
+    }
+    sn_locate_unlock();
+    for (unsigned i = 0; i < count; i++) {
+        frames[i] = (sn_inlined){.function = found[i].function, .file = found[i].file, .line = found[i].line};
+    }
+    return count;
 }

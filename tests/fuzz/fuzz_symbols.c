@@ -24,7 +24,7 @@ __attribute__((weak)) void sn_fail(int status, const char *format, ...) {
 enum { LONGEST_SECONDS = 20, ADDRESSES = 200 };
 
 static volatile uint64_t sink;
-static unsigned symbols_found, lines_found;
+static unsigned symbols_found, lines_found, frames_found;
 
 static void ask(sn_image *image, uint64_t address) {
     sn_symbol symbol;
@@ -40,6 +40,12 @@ static void ask(sn_image *image, uint64_t address) {
     if (sn_image_line(image, address, &line)) {
         lines_found++;
         sink += strlen(line.file) + line.line;
+    }
+    sn_frame frames[16];
+    for (unsigned count = sn_image_inlined(image, address, frames, 16); count > 0; count--) {
+        frames_found++;
+        sink += frames[count - 1].function == NULL ? 0 : strlen(frames[count - 1].function);
+        sink += frames[count - 1].file == NULL ? 0 : strlen(frames[count - 1].file);
     }
     const char *file = sn_image_function_file(image, address);
     sink += file == NULL ? 0 : strlen(file);
@@ -182,9 +188,9 @@ int main(int argument_count, char **arguments) {
     int file_count = argument_count - 3;
     for (int i = 0; i < file_count; i++) {
         input original = read_file(arguments[3 + i]);
-        symbols_found = lines_found = 0;
+        symbols_found = lines_found = frames_found = 0;
         LLVMFuzzerTestOneInput(original.bytes, original.size);
-        if (symbols_found == 0 || lines_found == 0) {
+        if (symbols_found == 0 || lines_found == 0 || frames_found == 0) {
             fprintf(stderr, "fuzz_symbols: %s: nothing found in the unchanged file\n", arguments[3 + i]);
             return 1;
         }
