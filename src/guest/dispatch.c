@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/settings.h"
 #include "guest/events.h"
+#include "guest/enumerate.h"
 #include "guest/process.h"
 #include "guest/signal.h"
 #include "guest/space.h"
@@ -19,6 +20,7 @@
 #include "jit/cache.h"
 #include "jit/layout.h"
 #include "jit/runtime.h"
+#include "jit/trace.h"
 #include "jit/translate.h"
 
 void sn_engine_failure(sn_thread *thread, uint64_t client, const char *what) {
@@ -139,11 +141,16 @@ static void with_lock(sn_thread *thread, uint32_t exit) {
     sn_lock_release(&sn_jit_lock);
 }
 
+typedef void any_function(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
+
 /** A tool's call in the middle of a block. */
 static void call_tool(sn_thread *thread, uint32_t number) {
     sn_call_record call = *sn_call_record_at(number);
+    const uint64_t *a = thread->arguments;
     thread->pc = call.client;
-    call.function(thread, call.data);
+    /* In the System V convention arguments that a function does not have do no harm. */
+    if (call.enumerates) sn_enumerate_accesses(thread, &call);
+    else ((any_function *)call.function)(a[0], a[1], a[2], a[3], a[4], a[5]);
     thread->resume = call.resume;
     thread->inside_call = true;
     thread->call_generation = generation;
@@ -180,11 +187,23 @@ static void note_client_address(sn_thread *thread, uint32_t exit) {
     else if (is_block_exit(exit)) thread->pc = sn_exit_record_at(exit)->target;
 }
 
+/** A trace's buffer is full, in the middle of analysis code: the thread is still in the cache for those who would empty
+    it, and holds the gate open since the signal handler. */
+static void trace_full(sn_thread *thread) {
+    sn_trace_full(thread, thread->trace_full);
+    thread->inside_analysis = true;
+    sn_engine_leave(thread);
+}
+
 void sn_dispatch(sn_thread *thread) {
     uint32_t exit = thread->exit;
     thread->load_area = thread->save_area;
     thread->load_mask = thread->save_mask;
-    thread->inside_call = false;
+    thread->inside_call = thread->inside_analysis = false;
+    if (exit == SN_EXIT_TRACE_FULL) {
+        trace_full(thread);
+        return;
+    }
     uint32_t before = generation;
     note_client_address(thread, exit);
     thread->branched = exit == SN_EXIT_INDIRECT || exit == SN_EXIT_FAR;
@@ -193,6 +212,8 @@ void sn_dispatch(sn_thread *thread) {
     /* The cache was emptied while this thread waited: the numbers of its exits and calls mean nothing any more. */
     if (generation != before && exit >= SN_EXIT_FIRST_BLOCK_EXIT) exit = SN_EXIT_RESUME;
     tell_interrupted(thread);
+    sn_enumerate_interrupted(thread);
+    if (thread->reserves_open) sn_traces_close_reserves(thread);
     sn_events_tell_signal(thread);
     if (sn_settings_current.verify_blocks && sn_verify_left(thread, exit)) {
         /* The original code is done, the block itself comes next. */
@@ -217,6 +238,12 @@ void sn_dispatch(sn_thread *thread) {
 }
 
 void sn_reenter(sn_thread *thread) {
+    if (thread->inside_analysis) {
+        thread->recheck = 0;
+        thread->stepping = thread->pending.present ? SN_STEP_DELIVER : SN_STEP_LEAVE;
+        sn_abi_single_step(thread);
+        return;
+    }
     if (sn_settings_current.verify_blocks) sn_verify_cancel(thread);
     sn_client_leave(thread);
     sn_engine_enter(thread);
@@ -251,6 +278,11 @@ void sn_block_interrupted(sn_thread *thread, uint32_t number, uint32_t offset, u
     if (!block->analysis) return;
     sn_analysis_record *record = sn_analysis_record_at(block->analysis);
     if (offset >= record->body_end) return;
+    if (thread->repeat.running && client == thread->repeat.call.client) {
+        thread->repeat.running = false;
+        thread->repeat.interrupted = true;
+        thread->repeat.left = repeat_count;
+    }
     if (offset < record->counted_from)
         for (unsigned i = 0; i < record->counter_count; i++)
             add_to_counter(thread, sn_analysis_counters(record)[i].counter, sn_analysis_counters(record)[i].amount);

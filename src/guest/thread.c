@@ -52,6 +52,14 @@ _Static_assert(offsetof(sn_thread, last_syscall) == SN_THREAD_LAST_SYSCALL, "off
 _Static_assert(offsetof(sn_thread, segment_instructions) == SN_THREAD_SEGMENT_INSTRUCTIONS, "offset");
 _Static_assert(offsetof(sn_thread, branch_site) == SN_THREAD_BRANCH_SITE, "offset");
 _Static_assert(offsetof(sn_thread, by_return) == SN_THREAD_BY_RETURN, "offset");
+_Static_assert(offsetof(sn_thread, in_fast_call) == SN_THREAD_IN_FAST_CALL, "offset");
+_Static_assert(offsetof(sn_thread, saved_flags) == SN_THREAD_SAVED_FLAGS, "offset");
+_Static_assert(offsetof(sn_thread, saved) == SN_THREAD_SAVED, "offset");
+_Static_assert(offsetof(sn_thread, kept) == SN_THREAD_KEPT, "offset");
+_Static_assert(offsetof(sn_thread, arguments) == SN_THREAD_ARGUMENTS, "offset");
+_Static_assert(offsetof(sn_thread, traces) == SN_THREAD_TRACES, "offset");
+_Static_assert(offsetof(sn_thread, values) == SN_THREAD_VALUES, "offset");
+_Static_assert(offsetof(sn_thread, slots) == SN_THREAD_SLOTS, "offset");
 _Static_assert(sizeof(sn_thread) <= SN_THREAD_COUNTERS, "size");
 
 static const sn_tool *tool;
@@ -247,6 +255,13 @@ void sn_engine_enter(sn_thread *thread) {
         sn_engine_leave(thread);
         sn_syscall(__NR_futex, &gate_closed, FUTEX_WAIT_PRIVATE, 1, NULL);
     }
+}
+
+bool sn_engine_try_enter(sn_thread *thread) {
+    __atomic_store_n(&thread->in_engine, 1, __ATOMIC_SEQ_CST);
+    if (!__atomic_load_n(&gate_closed, __ATOMIC_SEQ_CST)) return true;
+    sn_engine_leave(thread);
+    return false;
 }
 
 void sn_engine_leave(sn_thread *thread) {

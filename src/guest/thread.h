@@ -53,6 +53,8 @@ size_t sn_machine_state_size(void);
  * until no other thread is inside, so that the child's copies of all locks are free.
  */
 void sn_engine_enter(sn_thread *thread);
+/** The same, but false instead of waiting. Async-signal-safe. */
+bool sn_engine_try_enter(sn_thread *thread);
 void sn_engine_leave(sn_thread *thread);
 /** Around a wait inside the engine in which no lock is held. */
 static inline void sn_engine_pause(sn_thread *thread) { sn_engine_leave(thread); }

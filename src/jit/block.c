@@ -151,7 +151,7 @@ uint32_t sn_analysis_new(const sn_block *block) {
     unsigned repeated = 0;
     for (unsigned i = 0; i < block->count; i++) repeated += block->iterations[i].present;
     size_t size = sizeof(sn_analysis_record) + block->entry_count * sizeof(sn_entry_counter) +
-                  repeated * sizeof(sn_iteration_counter) + block->count * sizeof(int32_t);
+                  repeated * sizeof(sn_iteration_counter) + (block->count + 1) * sizeof(int32_t);
     uint32_t number = (uint32_t)sn_table_add(&analyses, (size + 15) & ~(size_t)15);
     sn_analysis_record *record = sn_analysis_record_at(number);
     *record = (sn_analysis_record){.data = block->data,
@@ -165,6 +165,8 @@ uint32_t sn_analysis_new(const sn_block *block) {
                 i, block->iterations[i].iterations, block->iterations[i].empty};
     for (unsigned i = 0; i < block->count; i++)
         sn_analysis_clients(record)[i] = (int32_t)(block->insns[i].pc - block->address);
+    const sn_insn *last = &block->insns[block->count - 1];
+    sn_analysis_clients(record)[block->count] = (int32_t)(last->pc + last->length - block->address);
     return number;
 }
 
@@ -207,6 +209,12 @@ uint32_t sn_block_at_cache(uint64_t cache) {
     if (low >= blocks.count) return 0;
     const sn_block_record *block = sn_table_at(&blocks, low);
     return block->start && cache >= block->start && cache < (uint64_t)block->start + block->size ? (uint32_t)low : 0;
+}
+
+uint64_t sn_place_client(const sn_block_record *block, const sn_place *place) {
+    if (!(place->kind & SN_PLACE_ANALYSED)) return block->client + (uint64_t)(int64_t)place->client;
+    const int32_t *clients = sn_analysis_clients(sn_analysis_record_at(block->analysis));
+    return block->client + (uint64_t)(int64_t)clients[place->index & ~SN_PLACE_FLAGS_SAVED];
 }
 
 const sn_place *sn_place_of(const sn_block_record *block, uint64_t cache) {

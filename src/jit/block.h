@@ -27,6 +27,17 @@ typedef enum sn_place_kind {
     SN_PLACE_AFTER_SYSCALL, /**< boundary behind a system call: the register that holds the return address is set */
 } sn_place_kind;
 
+/**
+ * Added to a kind: the row is one of a block with analysis code, which may use any register. Its fields are those of
+ * `analysed`; the client's values of the registers in `saved` are in the thread's saved registers.
+ */
+#define SN_PLACE_ANALYSED 0x80
+/** And the block's pinned pointer, plus `pending`, is where the trace's next record goes. */
+#define SN_PLACE_PINNED 0x40
+#define SN_PLACE_KIND(kind) ((sn_place_kind)((kind) & 0x3f))
+/** In `index`: the client's arithmetic flags are in the thread's saved flags. */
+#define SN_PLACE_FLAGS_SAVED 0x80
+
 /** In the 4-bit fields of `spilled`: no register. (Register 15 is never spilled.) */
 #define SN_NOTHING_SPILLED 15
 /** In those fields: the branch register, in slot 0. (The stack pointer's number: it is never spilled.) */
@@ -34,11 +45,21 @@ typedef enum sn_place_kind {
 
 /** One row of a block's map. The rows are in the order of `offset`. */
 typedef struct sn_place {
-    int32_t client;      /**< client address minus the block's */
-    uint16_t offset;     /**< from the block's start */
-    uint8_t kind;        /**< sn_place_kind */
-    uint8_t spilled;     /**< registers that spill slots 1 (low half) and 2 (high half) hold; SN_NOTHING_SPILLED
-                              or SN_BRANCH_SPILLED */
+    union {
+        int32_t client;      /**< client address minus the block's */
+        struct {
+            uint16_t saved;
+            uint16_t pending;
+        } analysed;
+    };
+    uint16_t offset;         /**< from the block's start */
+    uint8_t kind;            /**< sn_place_kind, SN_PLACE_ANALYSED, SN_PLACE_PINNED */
+    union {
+        uint8_t spilled;     /**< registers that spill slots 1 (low half) and 2 (high half) hold; SN_NOTHING_SPILLED
+                                  or SN_BRANCH_SPILLED */
+        uint8_t index;       /**< analysed: the instruction that the client is at (as many as there are: behind the
+                                  last), SN_PLACE_FLAGS_SAVED */
+    };
 } sn_place;
 
 /** The register has the second segment base added to it. */
@@ -94,18 +115,24 @@ typedef struct sn_analysis_record {
     uint16_t counter_count;
     uint16_t iteration_count;
     uint16_t instruction_count;
+    uint8_t pinned_pointer, pinned_scratch, pinned_trace; /**< in rows that are SN_PLACE_PINNED */
 } sn_analysis_record;
 
 sn_entry_counter *sn_analysis_counters(sn_analysis_record *record);
 sn_iteration_counter *sn_analysis_iterations(sn_analysis_record *record);
-int32_t *sn_analysis_clients(sn_analysis_record *record); /**< each instruction's address minus the block's */
+/** Each instruction's address minus the block's, and where the last one ends. */
+int32_t *sn_analysis_clients(sn_analysis_record *record);
 
 /** Behind a tool call in a block: where to go on. */
 typedef struct sn_call_record {
-    void (*function)(struct sn_thread *thread, void *data);
+    void (*function)(void);
     void *data;
-    uint64_t client;       /**< address of the instruction that the call precedes */
+    uint64_t client;       /**< address of the instruction that the call stands at */
     uint32_t resume;       /**< cache address behind the call */
+    uint32_t block;
+    uint8_t index;         /**< of the instruction */
+    bool after;            /**< behind the instruction, not before it */
+    bool enumerates;       /**< it is for the instruction's accesses */
 } sn_call_record;
 
 extern sn_lock sn_jit_lock;
@@ -142,6 +169,9 @@ uint32_t sn_block_find(uint64_t client);
 
 /** The block whose code holds a cache address, valid or not; 0 if none. Async-signal-safe. */
 uint32_t sn_block_at_cache(uint64_t cache);
+
+/** The client address that a row stands for (of verbatim rows: that of its first byte). */
+uint64_t sn_place_client(const sn_block_record *block, const sn_place *place);
 
 /** Row of the block's map that holds a cache address. */
 const sn_place *sn_place_of(const sn_block_record *block, uint64_t cache);

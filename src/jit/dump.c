@@ -41,8 +41,8 @@ static void dump_emitted(const sn_block_record *record) {
     const sn_place *shown = NULL;
     for (uint64_t at = record->start; at < (uint64_t)record->start + record->size;) {
         const sn_place *place = sn_place_of(record, at);
-        if (place != shown) line("  -- %s, client %lx", place_names[place->kind],
-                                 (unsigned long)(record->client + (uint64_t)(int64_t)place->client));
+        if (place != shown) line("  -- %s, client %lx", place_names[SN_PLACE_KIND(place->kind)],
+                                 (unsigned long)sn_place_client(record, place));
         shown = place;
         sn_insn insn;
         if (!sn_decode((const uint8_t *)at, (uint64_t)record->start + record->size - at, at, &insn)) break;
@@ -58,9 +58,9 @@ void sn_dump_block(const sn_block *block, uint32_t number) {
     dump_client(block);
     for (unsigned i = 0; i < block->entry_count; i++)
         line("  entry: counter %u += %u", block->entry[i].counter, block->entry[i].amount);
-    for (unsigned i = 0; i < block->call_count; i++)
-        line("  call before instruction %u: %p(%p)", block->calls[i].index, (void *)(uintptr_t)block->calls[i].function,
-             block->calls[i].data);
+    char text[160];
+    for (unsigned i = 1; i < block->analysis.operation_count; i++)
+        line("  %s", sn_operation_text(&block->analysis, &block->analysis.operations[i], text, sizeof text));
     line("  emitted, entry %x:", record->entry);
     dump_emitted(record);
 }

@@ -34,7 +34,8 @@ void sn_block_reset(sn_block *block, uint64_t address) {
     block->checks_itself = false;
     block->data = NULL;
     block->entry_count = 0;
-    block->call_count = 0;
+    block->operands_of = SN_MOST_INSTRUCTIONS;
+    sn_analysis_reset(&block->analysis);
     block->instrumented = false;
 }
 
@@ -46,9 +47,13 @@ const sn_instruction *sn_block_instruction(const sn_block *block, unsigned index
 bool sn_block_continues(const sn_block *block, unsigned index) { return block->followed[index]; }
 
 const sn_operand *sn_block_operands(sn_block *block, unsigned index, unsigned *count) {
-    int got = sn_operands(&block->insns[index], block->operands, SN_MOST_OPERANDS);
-    *count = got < 0 ? 0 : (unsigned)got;
-    return got < 0 ? NULL : block->operands;
+    if (block->operands_of != index) {
+        int got = sn_operands(&block->insns[index], block->operands, SN_MOST_OPERANDS);
+        block->operand_count = got < 0 ? 0 : (unsigned)got;
+        block->operands_of = index;
+    }
+    *count = block->operand_count;
+    return block->operand_count ? block->operands : NULL;
 }
 
 void sn_count_entry(sn_block *block, sn_counter counter, uint32_t amount) {
@@ -65,13 +70,6 @@ void sn_count_taken(sn_block *block, unsigned index, sn_counter counter, uint32_
 
 void sn_count_iterations(sn_block *block, unsigned index, sn_counter iterations, sn_counter empty) {
     block->iterations[index] = (sn_iteration_use){true, iterations, empty};
-    block->instrumented = true;
-}
-
-void sn_call_before(sn_block *block, unsigned index, void (*function)(sn_thread *thread, void *data), void *data) {
-    if (block->call_count == SN_MOST_CALLS)
-        sn_fail(SN_STATUS_ENGINE, "the tool inserts more than %u calls into one block", SN_MOST_CALLS);
-    block->calls[block->call_count++] = (sn_call_use){index, function, data};
     block->instrumented = true;
 }
 

@@ -11,13 +11,13 @@
 #include <stdint.h>
 
 #include "isa/isa.h"
+#include "jit/analysis.h"
 #include "jit/block.h"
 #include "sonde/tool.h"
 
 #define SN_MOST_INSTRUCTIONS 64
 #define SN_MOST_OPERANDS 16
 #define SN_MOST_ENTRY_COUNTERS 16
-#define SN_MOST_CALLS 256
 
 typedef struct sn_counter_use {
     sn_counter counter;
@@ -28,12 +28,6 @@ typedef struct sn_iteration_use {
     bool present;
     sn_counter iterations, empty;
 } sn_iteration_use;
-
-typedef struct sn_call_use {
-    unsigned index; /**< before which instruction */
-    void (*function)(sn_thread *thread, void *data);
-    void *data;
-} sn_call_use;
 
 struct sn_block {
     uint64_t address;
@@ -49,11 +43,13 @@ struct sn_block {
     sn_counter_use entry[SN_MOST_ENTRY_COUNTERS];
     sn_counter_use taken[SN_MOST_INSTRUCTIONS];
     sn_iteration_use iterations[SN_MOST_INSTRUCTIONS];
-    unsigned call_count;
-    sn_call_use calls[SN_MOST_CALLS];
-    bool instrumented;     /**< anything of the above */
+    bool instrumented;     /**< anything of the above or below */
 
     sn_operand operands[SN_MOST_OPERANDS]; /**< of the instruction asked for last */
+    unsigned operand_count;
+    unsigned operands_of;  /**< that instruction's index; SN_MOST_INSTRUCTIONS: none */
+
+    sn_analysis analysis;
 };
 
 /** Forget the previous block. */

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "jit/block.h"
 #include "jit/thread_offsets.h"
 #include "sonde/tool.h"
 
@@ -63,8 +64,28 @@ struct sn_thread {
     uint64_t branch_site;   /**< cache address of the last indirect branch that took the general way */
     uint32_t by_return;     /**< where returns are predicted: the last indirect branch was one, and left a cache address in
                                  the dead stack slot below the stack pointer */
+    uint32_t in_fast_call;
+    uint64_t saved_flags;   /**< bits 8 to 15: the low byte of the flags register; bit 0: overflow */
+    uint64_t saved[16];
+    uint64_t kept[16];
+    uint64_t arguments[6];
+    uint64_t traces[SN_THREAD_TRACE_COUNT];
+    uint64_t values[SN_THREAD_VALUE_COUNT];
+    uint64_t slots[SN_THREAD_SLOT_COUNT];
 
     /* From here on only C code looks. */
+    uint64_t trace_start[SN_THREAD_TRACE_COUNT]; /**< buffers; 0: none */
+    uint32_t trace_full;    /**< with SN_EXIT_TRACE_FULL: which */
+    /** A repeated instruction runs whose accesses are told when it has ended (guest/enumerate.h). */
+    struct {
+        bool running;
+        bool interrupted; /**< it was left early, with `left` repetitions to do */
+        uint64_t left;
+        uint64_t general[16], flags;
+        sn_call_record call;
+    } repeat;
+    uint32_t reserves_open; /**< traces whose buffer's end is open for the moment */
+    bool inside_analysis;   /**< resume is in the middle of analysis code: only stepping leads to a boundary */
     bool inside_call;       /**< resume is behind a tool call in the middle of a block */
     uint32_t call_generation; /**< of the cache, when the call was made */
     uint32_t in_engine;     /**< gate: this thread may hold engine locks */

@@ -27,6 +27,17 @@
 #define SN_THREAD_SEGMENT_INSTRUCTIONS 0x120 /* 1: rdfsbase and wrfsbase work */
 #define SN_THREAD_BRANCH_SITE 0x128
 #define SN_THREAD_BY_RETURN 0x130 /* where returns are predicted: the last indirect branch was one */
+#define SN_THREAD_IN_FAST_CALL 0x134 /* a tool's function runs that was called without leaving the cache */
+#define SN_THREAD_SAVED_FLAGS 0x138  /* the client's flags while analysis code changes them */
+#define SN_THREAD_SAVED 0x140        /* the client's general registers while analysis code uses them */
+#define SN_THREAD_KEPT 0x1c0         /* analysis registers across a fast call */
+#define SN_THREAD_ARGUMENTS 0x240    /* of a tool's function */
+#define SN_THREAD_TRACES 0x270       /* where the next record of each trace goes */
+#define SN_THREAD_TRACE_COUNT 8
+#define SN_THREAD_VALUES 0x2b0       /* virtual registers that are used at several places */
+#define SN_THREAD_VALUE_COUNT 128
+#define SN_THREAD_SLOTS 0x6b0        /* the tool's */
+#define SN_THREAD_SLOT_COUNT 128
 
 /* Per-thread counters follow the structure in the same mapping. */
 #define SN_THREAD_COUNTERS 0x10000
@@ -39,6 +50,7 @@
 #define SN_EXIT_FAR 5         /* as INDIRECT, from the general lookup */
 #define SN_EXIT_FATAL 6       /* the client dies of a signal */
 #define SN_EXIT_VERIFIED 7    /* the instructions of a block have been single-stepped (guest/verify.c) */
+#define SN_EXIT_TRACE_FULL 8  /* a store ran into the end of a trace buffer (trace_full); resume is that store */
 #define SN_EXIT_FIRST_BLOCK_EXIT 16
 
 #endif

@@ -125,6 +125,11 @@ void sn_translate_afresh(void) {
     sn_cache_clear();
 }
 
+static bool instrumentation_off;
+
+bool sn_instrumentation_is_on(void) { return !instrumentation_off; }
+void sn_instrumentation_set(bool on) { instrumentation_off = !on; }
+
 bool sn_translates_alone(const sn_insn *insn) {
     bool call = insn->class == SN_INSN_CALL || insn->class == SN_INSN_CALL_INDIRECT;
     return call && returns_are_predicted && sn_in_low_window(insn->pc);
@@ -140,7 +145,8 @@ static void append(sn_block *block, const sn_insn *insn) {
     unsigned at = block->count++;
     block->insns[at] = *insn;
     block->views[at] = (sn_instruction){.address = insn->pc, .length = insn->length, .kind = (uint8_t)sn_kind_of(insn),
-                                        .repeated = insn->repeated, .target = insn->target};
+                                        .repeated = insn->repeated, .target = insn->target,
+                                        .accesses_vary = tool->instrument && sn_accesses_vary(insn)};
     block->followed[at] = false;
     block->taken[at].amount = 0;
     block->iterations[at].present = false;
@@ -154,8 +160,7 @@ static unsigned most_instructions(uint64_t client, uint32_t number) {
 }
 
 /** Collect the instructions of the block at `client`. */
-static bool form(sn_block *block, uint64_t client, uint32_t number, uint64_t *fault) {
-    unsigned limit = most_instructions(client, number);
+static bool form(sn_block *block, uint64_t client, uint32_t number, unsigned limit, uint64_t *fault) {
     bool follow = !sn_settings_current.no_superblocks && number < sn_settings_current.bisect_blocks;
     fetch_window window;
     window.start = window.size = 0;
@@ -230,22 +235,30 @@ static bool watch_code(sn_block *block, uint32_t number) {
     return same;
 }
 
+static bool is_instrumented(uint64_t client, uint32_t number) {
+    return tool->instrument && sn_instrumentation_is_on() && (!is_selected || is_selected(client)) &&
+           number < sn_settings_current.bisect_blocks;
+}
+
 uint32_t sn_translate(uint64_t client, uint64_t *fault) {
     uint32_t number = sn_block_find(client);
     if (number) return number;
-    number = sn_block_count();
+    unsigned limit = most_instructions(client, sn_block_count());
     do {
-        if (!form(&building, client, number, fault)) return 0;
-    } while (!watch_code(&building, number));
-
-    bool selected = !is_selected || is_selected(client);
-    if (tool->instrument && selected && number < sn_settings_current.bisect_blocks) tool->instrument(&building);
-    if (sn_block_new() != number) sn_fail(SN_STATUS_ENGINE, "the tool's instrument callback translated a block");
-    sn_block_record *record = sn_block_record_at(number);
-    record->client = client;
-    record->instructions = (uint16_t)building.count;
-    record->checks_itself = building.checks_itself;
-    if (!sn_emit_block(&building, number)) sn_fail(SN_STATUS_ENGINE, "no room for a block in the code cache");
+        number = sn_block_count();
+        do {
+            if (!form(&building, client, number, limit, fault)) return 0;
+        } while (!watch_code(&building, number));
+        if (is_instrumented(client, number)) tool->instrument(&building);
+        if (sn_block_new() != number) sn_fail(SN_STATUS_ENGINE, "the tool's instrument callback translated a block");
+        sn_block_record *record = sn_block_record_at(number);
+        record->client = client;
+        record->instructions = (uint16_t)building.count;
+        record->checks_itself = building.checks_itself;
+        /* With much analysis code a block can be too large: half of it then. */
+        limit = building.count / 2;
+    } while (!sn_emit_block(&building, number) && limit);
+    if (!sn_block_record_at(number)->size) sn_fail(SN_STATUS_ENGINE, "no room for a block in the code cache");
     sn_block_publish(number);
 
     sn_translate_statistics_current.blocks++;

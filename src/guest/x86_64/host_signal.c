@@ -27,6 +27,7 @@
 #include "isa/x86_64/emit.h"
 #include "jit/cache.h"
 #include "jit/runtime.h"
+#include "jit/trace.h"
 
 #define FLAG_TRAP 0x100
 #define FAULT_BY_WRITE 2
@@ -39,6 +40,7 @@ typedef enum sn_whereabouts {
     IN_ENTRY,   /**< the way in: starts anew */
     IN_LOOKUP,  /**< the general lookup of an indirect branch: client code will follow */
     IN_BLOCK,
+    IN_FAST_CALL, /**< a tool's function that a block called: the block goes on */
     AT_DELIVER, /**< the engine asked for a frame of the client's state */
 } sn_whereabouts;
 
@@ -47,6 +49,7 @@ typedef struct interruption {
     uint32_t block;
     const sn_block_record *record;
     const sn_place *place;
+    sn_place_kind kind;
     uint32_t offset;  /**< in the block */
     bool at_boundary; /**< the client's state is exact, at `client` */
     uint64_t client;
@@ -76,17 +79,18 @@ static void locate_in_block(interruption *at, uint64_t counter) {
     at->place = sn_place_of(at->record, counter);
     at->offset = (uint32_t)(counter - at->record->start);
     uint32_t into = at->offset - at->place->offset;
-    at->client = at->record->client + (uint64_t)(int64_t)at->place->client;
+    at->client = sn_place_client(at->record, at->place);
     at->at_boundary = false;
-    if (at->place->kind == SN_PLACE_VERBATIM) {
+    at->kind = SN_PLACE_KIND(at->place->kind);
+    if (at->kind == SN_PLACE_VERBATIM) {
         at->client += into;
         at->at_boundary = true;
-    } else if (at->place->kind == SN_PLACE_BOUNDARY || at->place->kind == SN_PLACE_AFTER_SYSCALL) {
+    } else if (at->kind == SN_PLACE_BOUNDARY || at->kind == SN_PLACE_AFTER_SYSCALL) {
         at->at_boundary = into == 0;
     }
 }
 
-static interruption locate(const ucontext_t *context) {
+static interruption locate(const sn_thread *thread, const ucontext_t *context) {
     uint64_t counter = counter_of(context);
     interruption at = {.where = IN_ENGINE};
     if (sn_in_runtime(counter)) {
@@ -97,13 +101,39 @@ static interruption locate(const ucontext_t *context) {
         at.block = sn_block_at_cache(counter);
         if (at.block) locate_in_block(&at, counter);
         else at.where = IN_LOOKUP; /* the stub of a branch that takes the general way */
+    } else if (thread->in_fast_call) {
+        at.where = IN_FAST_CALL;
     }
     return at;
 }
 
+/** The arithmetic flags as lahf and seto leave them in %ax. */
+static void restore_flags(ucontext_t *context, uint64_t saved) {
+    enum { LOW_FLAGS = 0xd5, FLAG_OVERFLOW = 0x800 };
+    uint64_t flags = (uint64_t)context->uc_mcontext.gregs[REG_EFL] & ~(uint64_t)(LOW_FLAGS | FLAG_OVERFLOW);
+    flags |= (saved >> 8 & LOW_FLAGS) | (saved & 1 ? FLAG_OVERFLOW : 0);
+    context->uc_mcontext.gregs[REG_EFL] = (greg_t)flags;
+}
+
+/** In a block with analysis code: note what has been appended to the pinned trace, and give back all registers. */
+static void restore_analysed(sn_thread *thread, ucontext_t *context, const interruption *at) {
+    const sn_place *place = at->place;
+    if (place->kind & SN_PLACE_PINNED) {
+        const sn_analysis_record *record = sn_analysis_record_at(at->record->analysis);
+        thread->traces[record->pinned_trace] = *register_of(context, record->pinned_pointer) + place->analysed.pending;
+    }
+    for (unsigned reg = 0; reg < 16; reg++)
+        if (place->analysed.saved >> reg & 1) *register_of(context, reg) = thread->saved[reg];
+    if (place->index & SN_PLACE_FLAGS_SAVED) restore_flags(context, thread->saved_flags);
+}
+
 /** Undo what the translation of the interrupted instruction did to registers, so that the state is the client's. */
 static void restore_spilled(sn_thread *thread, ucontext_t *context, const interruption *at) {
-    if (at->place->kind == SN_PLACE_VERBATIM || at->place->kind == SN_PLACE_BOUNDARY) return;
+    if (at->place->kind & SN_PLACE_ANALYSED) {
+        restore_analysed(thread, context, at);
+        return;
+    }
+    if (at->kind == SN_PLACE_VERBATIM || at->kind == SN_PLACE_BOUNDARY) return;
     unsigned first = at->place->spilled & 15, second = at->place->spilled >> 4;
     if (first == second && first != SN_NOTHING_SPILLED) {
         *register_of(context, first) -= thread->client_base2;
@@ -232,27 +262,28 @@ static void redirect_engine(ucontext_t *context, const interruption *at) {
 
 /** At a boundary inside a block: the tool is told, the state is made exact. */
 static void leave_block(sn_thread *thread, ucontext_t *context, const interruption *at) {
-    if (at->place->kind == SN_PLACE_AFTER_SYSCALL) *register_of(context, SN_RCX) = at->client;
+    if (at->place->kind & SN_PLACE_ANALYSED) restore_analysed(thread, context, at);
+    if (at->kind == SN_PLACE_AFTER_SYSCALL) *register_of(context, SN_RCX) = at->client;
     sn_block_interrupted(thread, at->block, at->offset, at->client, *register_of(context, SN_RCX));
     thread->pc = at->client;
 }
 
 /** A system call that sn_world_stop interrupted is made again. */
 static void repeat_syscall(sn_thread *thread, ucontext_t *context, interruption *at) {
-    if (at->place->kind != SN_PLACE_AFTER_SYSCALL || (int64_t)*register_of(context, SN_RAX) != -EINTR) return;
+    if (at->kind != SN_PLACE_AFTER_SYSCALL || (int64_t)*register_of(context, SN_RAX) != -EINTR) return;
     *register_of(context, SN_RAX) = thread->last_syscall;
     at->client -= SN_SYSCALL_INSTRUCTION_SIZE;
 }
 
 /** Leave the code cache at the next boundary: sn_world_stop asks for it. */
 static void stop(sn_thread *thread, ucontext_t *context) {
-    interruption at = locate(context);
+    interruption at = locate(thread, context);
     if (at.where == IN_BLOCK && at.at_boundary && !thread->stepping) {
         leave_block(thread, context, &at);
         repeat_syscall(thread, context, &at);
         thread->pc = at.client;
         go_to_engine(thread, context, SN_EXIT_RESUME);
-    } else if (at.where == IN_BLOCK || at.where == IN_LOOKUP) {
+    } else if (at.where == IN_BLOCK || at.where == IN_LOOKUP || at.where == IN_FAST_CALL) {
         if (!thread->stepping) thread->stepping = SN_STEP_LEAVE;
         set_stepping(context, true);
     } else {
@@ -267,14 +298,14 @@ static void asynchronous(sn_thread *thread, ucontext_t *context, const siginfo_t
         thread->waiting_faults |= bit;
         return;
     }
-    interruption at = locate(context);
+    interruption at = locate(thread, context);
     if (at.where == IN_BLOCK && at.at_boundary && !thread->stepping) {
         leave_block(thread, context, &at);
         deliver(thread, context, info, false);
         return;
     }
     keep(thread, context, info);
-    if (at.where == IN_BLOCK || at.where == IN_LOOKUP) {
+    if (at.where == IN_BLOCK || at.where == IN_LOOKUP || at.where == IN_FAST_CALL) {
         thread->stepping = SN_STEP_DELIVER;
         set_stepping(context, true);
     } else {
@@ -284,8 +315,8 @@ static void asynchronous(sn_thread *thread, ucontext_t *context, const siginfo_t
 
 /** A single step through the cache is done. */
 static void stepped(sn_thread *thread, ucontext_t *context) {
-    interruption at = locate(context);
-    if (at.where == IN_LOOKUP || at.where == IN_ENTRY) return;
+    interruption at = locate(thread, context);
+    if (at.where == IN_LOOKUP || at.where == IN_ENTRY || at.where == IN_FAST_CALL) return;
     if (at.where != IN_BLOCK) {
         end_stepping(thread, context);
         if (thread->pending.present) thread->recheck = 1;
@@ -375,7 +406,7 @@ static bool patching(const siginfo_t *info, ucontext_t *context) {
 /** What the client would see as the fault's address and program counter. */
 static void client_fault(sn_thread *thread, ucontext_t *context, siginfo_t *info, interruption *at) {
     restore_spilled(thread, context, at);
-    if (at->place->kind == SN_PLACE_AFTER_SYSCALL) *register_of(context, SN_RCX) = at->client;
+    if (at->kind == SN_PLACE_AFTER_SYSCALL) *register_of(context, SN_RCX) = at->client;
     /* A fault whose reported address is the instruction's own. */
     if (info->si_signo != SIGSEGV && info->si_signo != SIGBUS && (uint64_t)info->si_addr == counter_of(context))
         info->si_addr = (void *)at->client;
@@ -440,8 +471,27 @@ _Noreturn static void fail(sn_thread *thread, ucontext_t *context, const siginfo
     sn_engine_failure(thread, thread->pc, what);
 }
 
+/** A store of analysis code ran into the end of a trace's buffer: the dispatcher has it emptied, and the store is made
+    again, its base register being moved to the buffer's start. */
+static bool trace_is_full(sn_thread *thread, ucontext_t *context, const siginfo_t *info) {
+    int trace = info->si_signo == SIGSEGV ? sn_trace_at_end(thread, (uint64_t)info->si_addr) : -1;
+    if (trace < 0) return false;
+    uint64_t counter = counter_of(context);
+    if (!sn_engine_try_enter(thread)) {
+        sn_trace_open_reserve(thread, (unsigned)trace);
+        if (!thread->stepping) thread->stepping = SN_STEP_LEAVE;
+        set_stepping(context, true);
+        return true;
+    }
+    *register_of(context, sn_store_base((const uint8_t *)counter, counter)) -= sn_trace_buffer_size((unsigned)trace);
+    thread->trace_full = (uint32_t)trace;
+    thread->resume = counter;
+    go_to_engine(thread, context, SN_EXIT_TRACE_FULL);
+    return true;
+}
+
 static void synchronous(sn_thread *thread, ucontext_t *context, siginfo_t *info) {
-    interruption at = locate(context);
+    interruption at = locate(thread, context);
     if (at.where == AT_DELIVER) {
         deliver_pending(thread, context);
         return;
@@ -455,7 +505,8 @@ static void synchronous(sn_thread *thread, ucontext_t *context, siginfo_t *info)
     if (patching(info, context)) return;
     if (written_code(thread, context, info, &at)) return;
     if (at.where == IN_BLOCK) {
-        if (at.place->kind == SN_PLACE_INDIRECT && info->si_signo == SIGSEGV && far_branch(thread, context, info, &at))
+        if (trace_is_full(thread, context, info)) return;
+        if (at.kind == SN_PLACE_INDIRECT && info->si_signo == SIGSEGV && far_branch(thread, context, info, &at))
             return;
         client_fault(thread, context, info, &at);
         return;

@@ -20,36 +20,47 @@
 #include "jit/layout.h"
 #include "jit/runtime.h"
 #include "jit/translate.h"
+#include "jit/x86_64/builder.h"
 
 #define BRANCH_REGISTER SN_RCX
-#define SPILL(n) (SN_THREAD_SPILL + 8 * (n))
-#define NOTHING_SPILLED SN_SPILLED(SN_NOTHING_SPILLED, SN_NOTHING_SPILLED)
-#define COUNTER(n) ((uint32_t)(SN_THREAD_COUNTERS + 8 * (n)))
-
-/** An exit whose stub is still to be written. */
-typedef struct open_exit {
-    uint32_t number;
-    uint64_t field;        /**< address of the displacement that leads to the stub */
-    sn_counter_use taken;
-} open_exit;
-
-typedef struct builder {
-    sn_emitter e;
-    sn_block *block;
-    sn_block_record *record;
-    uint32_t number;
-    uint32_t analysis;
-    unsigned open_count;
-    open_exit open[SN_MOST_INSTRUCTIONS + 2];
-    sn_place last;
-    bool has_last;
-    uint8_t live_flags[SN_MOST_INSTRUCTIONS + 1];
-    uint16_t live_registers[SN_MOST_INSTRUCTIONS + 1];
-} builder;
 
 /* ------------------------------------------------------------------------ places */
 
-static void place(builder *b, sn_place_kind kind, uint64_t client, uint8_t spilled) {
+/** Number of the instruction that the client is at; as many as there are: behind the last. */
+static unsigned index_of(const builder *b, uint64_t client) {
+    const sn_insn *insn = &b->block->insns[b->current];
+    return b->current < b->block->count && client == insn->pc + insn->length ? b->current + 1 : b->current;
+}
+
+static void add_place(builder *b, const sn_place *row) {
+    sn_place_add(b->record, row);
+    b->last = *row;
+    b->has_last = true;
+}
+
+static void add_analysed(builder *b, sn_place_kind kind, unsigned index, uint16_t saved, bool saved_flags) {
+    if (b->pin.on) saved |= (uint16_t)(1u << b->pin.pointer | 1u << b->pin.scratch);
+    sn_place row = {.analysed = {.saved = saved, .pending = b->pin.pending},
+                    .offset = (uint16_t)(sn_emit_address(&b->e) - b->record->start),
+                    .kind = (uint8_t)(kind | SN_PLACE_ANALYSED | (b->pin.on ? SN_PLACE_PINNED : 0)),
+                    .index = (uint8_t)(index | (saved_flags ? SN_PLACE_FLAGS_SAVED : 0))};
+    add_place(b, &row);
+}
+
+void sn_builder_analysis_place(builder *b, uint16_t saved, bool saved_flags) {
+    add_analysed(b, SN_PLACE_INSIDE, b->current, saved, saved_flags);
+}
+
+void sn_builder_place(builder *b, sn_place_kind kind, uint64_t client, uint8_t spilled) {
+    /* Signals must find a system call, which may wait for them, as it was before it. */
+    const sn_insn *current = &b->block->insns[b->current];
+    if (b->committed && client == current->pc && (kind == SN_PLACE_VERBATIM || kind == SN_PLACE_BOUNDARY) &&
+        current->class != SN_INSN_SYSCALL)
+        kind = SN_PLACE_INSIDE;
+    if (b->pin.on) {
+        add_analysed(b, kind == SN_PLACE_VERBATIM ? SN_PLACE_BOUNDARY : kind, index_of(b, client), 0, false);
+        return;
+    }
     uint64_t delta = client - b->block->address;
     if ((uint64_t)(int64_t)(int32_t)delta != delta) kind = SN_PLACE_INSIDE, delta = 0;
     sn_place row = {.client = (int32_t)delta,
@@ -59,11 +70,12 @@ static void place(builder *b, sn_place_kind kind, uint64_t client, uint8_t spill
     if (b->has_last && kind == SN_PLACE_VERBATIM && b->last.kind == kind &&
         b->last.client + (row.offset - b->last.offset) == row.client)
         return;
-    sn_place_add(b->record, &row);
-    b->last = row;
-    b->has_last = true;
+    add_place(b, &row);
 }
 
+static void place(builder *b, sn_place_kind kind, uint64_t client, uint8_t spilled) {
+    sn_builder_place(b, kind, client, spilled);
+}
 static void inside(builder *b, uint64_t client) { place(b, SN_PLACE_INSIDE, client, NOTHING_SPILLED); }
 static void boundary(builder *b, uint64_t client) { place(b, SN_PLACE_BOUNDARY, client, NOTHING_SPILLED); }
 
@@ -99,6 +111,7 @@ static void emit_arrival(builder *b, uint64_t client) {
 /** The displacement that was just emitted (4 bytes before the cursor) leads out of the block to `target`. */
 static void open_exit_here(builder *b, uint64_t target, sn_counter_use taken) {
     open_exit *open = &b->open[b->open_count++];
+    *open = (open_exit){.index = b->current, .pin = b->pin};
     open->number = sn_exit_new(b->number, target);
     open->field = sn_emit_address(&b->e) - 4;
     open->taken = taken;
@@ -184,6 +197,7 @@ static counting_place find_counting_place(const builder *b) {
     unsigned needed = 0, last = 0;
     for (unsigned i = 0; i < b->block->entry_count; i++) needed |= flags_of(b->block->entry[i]);
     while (last + 1 < b->block->count && !leaves_block(&b->block->insns[last])) last++;
+    if (b->stretch.exists && last > b->stretch.first) last = b->stretch.first;
     for (unsigned i = 0; i <= last; i++)
         if (!(b->live_flags[i] & needed)) return (counting_place){i, true, SN_NO_REGISTER};
     for (unsigned i = 0; i <= last; i++) {
@@ -202,20 +216,6 @@ static void emit_entry_counters(builder *b, const counting_place *where, uint64_
         else count_with_register(b, b->block->entry[i], spill ? SN_RAX : where->reg, spill);
     }
     sn_analysis_record_at(b->analysis)->counted_from = (uint16_t)(sn_emit_address(&b->e) - b->record->start);
-}
-
-static void emit_calls(builder *b, unsigned index) {
-    for (unsigned i = 0; i < b->block->call_count; i++) {
-        const sn_call_use *use = &b->block->calls[i];
-        if (use->index != index) continue;
-        uint32_t call = sn_call_new();
-        inside(b, b->block->insns[index].pc);
-        sn_emit_store_thread_constant32(&b->e, SN_THREAD_EXIT, sn_exit_of_call(call));
-        sn_emit_jump(&b->e, sn_runtime_address(sn_runtime_exit));
-        *sn_call_record_at(call) = (sn_call_record){.function = use->function, .data = use->data,
-                                                    .client = b->block->insns[index].pc,
-                                                    .resume = (uint32_t)sn_emit_address(&b->e)};
-    }
 }
 
 /** Before a repeated instruction: iterations += count; empty += (count == 0). */
@@ -542,6 +542,7 @@ static void emit_conditional(builder *b, unsigned index) {
     else sn_emit8(&b->e, 0x0f), sn_emit8(&b->e, (uint8_t)(0x80 | insn->condition));
     sn_emit32(&b->e, 0);
     open_exit_here(b, insn->target, b->block->taken[index]);
+    b->open[b->open_count - 1].is_branch = true;
 }
 
 /** loop and jrcxz have a short form only: they jump over a jump. */
@@ -556,6 +557,7 @@ static void emit_loop(builder *b, unsigned index) {
     sn_emit_bytes(&b->e, "\xeb\x05\xe9", 3);
     sn_emit32(&b->e, 0);
     open_exit_here(b, insn->target, b->block->taken[index]);
+    b->open[b->open_count - 1].is_branch = true;
 }
 
 static void emit_push_return(builder *b, uint64_t client, uint64_t value, bool branch_spilled) {
@@ -878,27 +880,41 @@ static void emit_end(builder *b) {
     }
 }
 
-/** What a displacement leads to until it is linked: count the taken branch, name the exit, leave. */
+static bool has_edge_code(const builder *b, const open_exit *open) {
+    return open->taken.amount || open->pin.on ||
+           (open->is_branch && b->block->analysis.places[open->index][SN_WHEN_TAKEN].first);
+}
+
+/** What runs where a branch is taken, before the block is left: returns the displacement that leads on. */
+static uint64_t emit_edge(builder *b, const open_exit *open) {
+    const sn_exit_record *exit = sn_exit_record_at(open->number);
+    uint64_t edge = sn_emit_address(&b->e);
+    b->current = open->index;
+    b->pin = open->pin;
+    if (open->is_branch) sn_lower_place(b, open->index, SN_WHEN_TAKEN);
+    sn_lower_unpin(b);
+    if (open->taken.amount) {
+        bool by_flags = sn_flags_dead_at(exit->target, flags_of(open->taken));
+        place(b, SN_PLACE_INSIDE, b->block->address,
+              by_flags ? NOTHING_SPILLED : SN_SPILLED(SN_RAX, SN_NOTHING_SPILLED));
+        if (by_flags) count_with_flags(b, open->taken);
+        else count_with_register(b, open->taken, SN_RAX, true);
+    }
+    if (b->e.overflowed) return open->field;
+    sn_patch_displacement(open->field, edge);
+    align_patchable(b, 1, exit->target);
+    boundary(b, exit->target);
+    sn_emit8(&b->e, 0xe9);
+    sn_emit32(&b->e, 0);
+    return sn_emit_address(&b->e) - 4;
+}
+
+/** What a displacement leads to until it is linked: the code of the edge, naming the exit, leaving. */
 static void emit_stubs(builder *b) {
     for (unsigned i = 0; i < b->open_count; i++) {
         open_exit *open = &b->open[i];
         sn_exit_record *exit = sn_exit_record_at(open->number);
-        uint64_t field = open->field;
-        if (open->taken.amount) {
-            uint64_t edge = sn_emit_address(&b->e);
-            bool by_flags = sn_flags_dead_at(exit->target, flags_of(open->taken));
-            place(b, SN_PLACE_INSIDE, b->block->address,
-                  by_flags ? NOTHING_SPILLED : SN_SPILLED(SN_RAX, SN_NOTHING_SPILLED));
-            if (by_flags) count_with_flags(b, open->taken);
-            else count_with_register(b, open->taken, SN_RAX, true);
-            if (b->e.overflowed) return;
-            sn_patch_displacement(field, edge);
-            align_patchable(b, 1, exit->target);
-            boundary(b, exit->target);
-            sn_emit8(&b->e, 0xe9);
-            sn_emit32(&b->e, 0);
-            field = sn_emit_address(&b->e) - 4;
-        }
+        uint64_t field = has_edge_code(b, open) ? emit_edge(b, open) : open->field;
         if (b->e.overflowed) return;
         exit->site = (uint32_t)field;
         exit->stub = (uint32_t)sn_emit_address(&b->e);
@@ -913,6 +929,29 @@ static void start_analysis(builder *b) {
     b->analysis = sn_analysis_new(block);
     b->record->analysis = b->analysis;
     find_liveness(b);
+    sn_analysis_cut(&b->block->analysis);
+    sn_lower_plan(b);
+}
+
+/** An instruction with the analysis code around it. */
+static void emit_analysed(builder *b, unsigned index) {
+    const sn_place_list *places = b->block->analysis.places[index];
+    sn_lower_pin(b);
+    if (places[SN_WHEN_BEFORE].first) {
+        /* The state before the instruction ends here: what follows has been told of it. */
+        boundary(b, b->block->insns[index].pc);
+        sn_lower_place(b, index, SN_WHEN_BEFORE);
+        b->committed = true;
+    }
+    bool last = b->stretch.exists && index == b->stretch.last;
+    if (last && b->stretch.before_only) sn_lower_unpin(b);
+    emit_instruction(b, index);
+    b->committed = false;
+    if (places[SN_WHEN_AFTER].first) {
+        b->current = index + 1;
+        sn_lower_place(b, index, SN_WHEN_AFTER);
+    }
+    if (last) sn_lower_unpin(b);
 }
 
 /** --debug-break-block: a register is off by one from here on. */
@@ -940,15 +979,17 @@ bool sn_emit_block(sn_block *block, uint32_t number) {
     if (block->entry_count) counting = find_counting_place(b);
     if (block->checks_itself) emit_checks(b);
     for (unsigned i = 0; i < block->count; i++) {
+        b->current = i;
         if (counting.index == i) emit_entry_counters(b, &counting, block->insns[i].pc);
-        if (block->call_count) emit_calls(b, i);
         if (i + 1 == block->count && number == sn_settings_current.break_block) emit_mistake(b, block->insns[i].pc);
-        emit_instruction(b, i);
+        if (b->analysis) emit_analysed(b, i);
+        else emit_instruction(b, i);
     }
+    b->current = block->count - 1;
     emit_end(b);
     emit_stubs(b);
-    b->record->size = (uint32_t)(b->e.cursor - start);
     if (b->e.overflowed) return false;
+    b->record->size = (uint32_t)(b->e.cursor - start);
     sn_cache_commit(b->e.cursor);
     if (b->record->landing) sn_indirect_land(block->address + b->record->landing_delta, b->record->landing);
     return true;

@@ -1,0 +1,18 @@
+/**
+ * @fileoverview Telling a tool of the accesses of an instruction that are known only when it runs (sn_insert_accesses).
+ *
+ * Called by the dispatcher, with the client's state exact in the thread.
+ */
+#ifndef SONDE_GUEST_ENUMERATE_H
+#define SONDE_GUEST_ENUMERATE_H
+
+#include "jit/block.h"
+#include "jit/thread.h"
+
+/** Before the instruction, or, if it is repeated: note the state before, and tell afterwards. */
+void sn_enumerate_accesses(sn_thread *thread, const sn_call_record *call);
+
+/** If a repeated instruction was left early: tell of what it did. */
+void sn_enumerate_interrupted(sn_thread *thread);
+
+#endif

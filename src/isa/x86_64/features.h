@@ -1,0 +1,14 @@
+/**
+ * @fileoverview What the processor offers to emitted code. Read once, at the first question.
+ */
+#ifndef SONDE_ISA_X86_64_FEATURES_H
+#define SONDE_ISA_X86_64_FEATURES_H
+
+#include <stdbool.h>
+
+/** rdfsbase works, and may be used. */
+bool sn_features_read_bases(void);
+/** Mask registers have 64 bits (AVX512BW). */
+bool sn_features_wide_masks(void);
+
+#endif

@@ -1,0 +1,118 @@
+/**
+ * @fileoverview The analysis code of a block, as the tool inserted it: operations on virtual registers, in the order of the
+ * places where they stand.
+ *
+ * Filled by jit/analysis.c (the functions of sonde/tool.h), read by the per-architecture lowering. Part of the one block
+ * that is being translated, under sn_jit_lock.
+ *
+ * The operations of a place are cut into sequences, at calls that leave the code cache and at labels that are branched to
+ * from an earlier sequence. Between sequences the client's registers are in place; within one, virtual registers live in
+ * registers, and those that are used in another sequence are kept in the thread's memory too.
+ */
+#ifndef SONDE_JIT_ANALYSIS_H
+#define SONDE_JIT_ANALYSIS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sonde/tool.h"
+
+#define SN_MOST_OPERATIONS 4096
+#define SN_MOST_VALUES 4096
+#define SN_MOST_INSERTED_OPERANDS 1024
+#define SN_MOST_LABELS 1024
+#define SN_MOST_CALL_ARGUMENTS 6
+
+/** Where an operation stands, relative to its instruction. */
+typedef enum sn_when { SN_WHEN_BEFORE, SN_WHEN_AFTER, SN_WHEN_TAKEN, SN_WHENS } sn_when;
+
+typedef enum sn_operation_kind {
+    SN_OPERATION_THREAD,     /**< result = the thread */
+    SN_OPERATION_ADDRESS,    /**< result = address of operand `number` */
+    SN_OPERATION_VALUE,      /**< result = value of operand `number` */
+    SN_OPERATION_COPY,       /**< bytes of operand `number` to a + offset */
+    SN_OPERATION_LOAD,       /**< result = size bytes at a + offset */
+    SN_OPERATION_STORE,      /**< size bytes of b to a + offset */
+    SN_OPERATION_COMPUTE,    /**< result = a `what` b */
+    SN_OPERATION_ASSIGN,     /**< result = a; result has a value already */
+    SN_OPERATION_BRANCH,     /**< to label `number` if a `what` b */
+    SN_OPERATION_LABEL,      /**< label `number` */
+    SN_OPERATION_SLOT_LOAD,  /**< result = the thread's slot `number` */
+    SN_OPERATION_SLOT_STORE, /**< slot `number` = a */
+    SN_OPERATION_COUNT,      /**< counter `number` += a */
+    SN_OPERATION_ARGUMENT,   /**< argument `number` of the next call = a */
+    SN_OPERATION_CALL,       /**< leave the cache for function(arguments) */
+    SN_OPERATION_ACCESSES,   /**< leave it for accesses(thread, ..., data) */
+    SN_OPERATION_CALL_FAST,  /**< result = function(arguments) */
+    SN_OPERATION_FIELD,      /**< size bytes of a to `offset` of trace `number`'s next record */
+    SN_OPERATION_FIELD_COPY, /**< bytes of operand `what` to `offset` of the next record of trace `number` */
+    SN_OPERATION_APPENDED,   /**< the record of trace `number`, `size` bytes, is complete */
+} sn_operation_kind;
+
+typedef void sn_accesses_function(sn_thread *thread, const sn_access *accesses, size_t count, void *data);
+
+typedef struct sn_operation {
+    uint8_t kind;     /**< sn_operation_kind */
+    uint8_t when;     /**< sn_when */
+    uint8_t index;    /**< of the instruction */
+    uint8_t size;
+    uint16_t what;    /**< sn_operator, sn_condition, number of an operand or of arguments */
+    uint16_t next;    /**< operation after this one at the same place; 0: none */
+    uint16_t sequence;
+    sn_value result, a, b;
+    int32_t offset;
+    uint32_t number;
+    union {
+        uint64_t (*fast)(void);
+        void (*function)(void);
+        sn_accesses_function *accesses;
+    };
+    void *data;
+} sn_operation;
+
+#define SN_NO_VALUE UINT32_MAX
+
+typedef struct sn_value_record {
+    bool is_constant;
+    bool crosses;         /**< is used in another sequence than the one where it is set */
+    uint16_t sequence;    /**< where it was set first */
+    uint16_t home;        /**< number in the thread's memory, if it crosses */
+    uint64_t constant;
+} sn_value_record;
+
+typedef struct sn_label_record {
+    uint16_t sequence;    /**< where it is; 0 while unknown */
+    bool from_elsewhere;  /**< branched to from another sequence */
+} sn_label_record;
+
+typedef struct sn_place_list {
+    uint16_t first, last; /**< operations; 0: none */
+} sn_place_list;
+
+typedef struct sn_analysis {
+    unsigned operation_count, value_count, operand_count, label_count, home_count;
+    unsigned sequence_count;
+    uint8_t index, when;  /**< the place that the tool has chosen */
+    sn_operation operations[SN_MOST_OPERATIONS]; /**< number 0 is not used */
+    sn_value_record values[SN_MOST_VALUES];
+    sn_operand operands[SN_MOST_INSERTED_OPERANDS];
+    sn_label_record labels[SN_MOST_LABELS];
+    sn_place_list places[64][SN_WHENS];
+} sn_analysis;
+
+/** Forget everything. */
+void sn_analysis_reset(sn_analysis *analysis);
+
+/** Give each operation the number of its sequence, and find the values that cross. After the tool's callback. */
+void sn_analysis_cut(sn_analysis *analysis);
+
+/** Uses of values by an operation: at most two, written to `used`; returns how many. */
+unsigned sn_operation_uses(const sn_operation *operation, sn_value used[2]);
+
+/** Whether an operation sets its result. */
+bool sn_operation_sets(const sn_operation *operation);
+
+/** One line about an operation, for --debug-dump-block. */
+const char *sn_operation_text(const sn_analysis *analysis, const sn_operation *operation, char *buffer, size_t size);
+
+#endif

@@ -1,0 +1,81 @@
+/**
+ * @fileoverview A block under construction in the code cache: what emit_block.c and lower.c share.
+ *
+ * One exists at a time, under sn_jit_lock. Per-architecture file.
+ */
+#ifndef SONDE_JIT_X86_64_BUILDER_H
+#define SONDE_JIT_X86_64_BUILDER_H
+
+#include "isa/x86_64/emit.h"
+#include "jit/block.h"
+#include "jit/insert.h"
+
+#define SPILL(n) (SN_THREAD_SPILL + 8 * (n))
+#define NOTHING_SPILLED SN_SPILLED(SN_NOTHING_SPILLED, SN_NOTHING_SPILLED)
+#define COUNTER(n) ((uint32_t)(SN_THREAD_COUNTERS + 8 * (n)))
+#define SAVED(reg) ((uint32_t)(SN_THREAD_SAVED + 8 * (reg)))
+
+/** Two registers that a stretch of the block's instructions leave alone hold the place of the trace's next record, and
+    what is computed for it. The client's values of both are saved. */
+typedef struct pinning {
+    bool on;
+    uint8_t pointer, scratch;
+    uint8_t trace;
+    uint16_t pending; /**< bytes appended behind `pointer` */
+} pinning;
+
+/** Where the stretch begins and ends: before the analysis code of instruction `first`, behind that after `last`. */
+typedef struct pinned_stretch {
+    bool exists;
+    unsigned first, last;
+    bool before_only; /**< the last instruction itself cannot be inside */
+    uint8_t pointer, scratch, trace;
+} pinned_stretch;
+
+/** An exit whose stub is still to be written. */
+typedef struct open_exit {
+    uint32_t number;
+    uint64_t field;   /**< address of the displacement that leads to the stub */
+    sn_counter_use taken;
+    bool is_branch;   /**< of the conditional branch at `index` */
+    unsigned index;
+    pinning pin;      /**< in force at the branch */
+} open_exit;
+
+typedef struct builder {
+    sn_emitter e;
+    sn_block *block;
+    sn_block_record *record;
+    uint32_t number;
+    uint32_t analysis;
+    unsigned open_count;
+    open_exit open[SN_MOST_INSTRUCTIONS + 2];
+    sn_place last;
+    bool has_last;
+    unsigned current; /**< instruction that is being emitted */
+    bool committed;   /**< analysis code has run for it: the state before it is no boundary any more */
+    pinning pin;
+    pinned_stretch stretch;
+    uint8_t live_flags[SN_MOST_INSTRUCTIONS + 1];
+    uint16_t live_registers[SN_MOST_INSTRUCTIONS + 1];
+} builder;
+
+/** What the code from here on means for a reader of the program counter. */
+void sn_builder_place(builder *b, sn_place_kind kind, uint64_t client, uint8_t spilled);
+
+/** The same inside analysis code: `saved`: registers whose client values are in the thread's saved registers. */
+void sn_builder_analysis_place(builder *b, uint16_t saved, bool saved_flags);
+
+/** Emit the analysis code at a place. */
+void sn_lower_place(builder *b, unsigned index, sn_when when);
+
+/** Find the stretch of the block in which registers can be pinned for a trace. */
+void sn_lower_plan(builder *b);
+/** Begin or end the pinned stretch, if it is there that it does. */
+void sn_lower_pin(builder *b);
+void sn_lower_unpin(builder *b);
+
+/** reg = address of the operand in the flat address space; `second` is free for use. Leaves the flags alone. */
+void sn_lower_address(builder *b, const sn_insn *insn, const sn_operand *operand, unsigned reg, unsigned second);
+
+#endif

@@ -1,0 +1,725 @@
+/**
+ * @fileoverview From analysis code on virtual registers to instructions: see jit/analysis.h for what sequences are.
+ *
+ * A sequence is lowered in two passes over its operations: the first gives each virtual register one of the processor's
+ * from its first to its last use there, registers that are dead first; the second saves the client's values of those that
+ * are not dead, emits, and restores. Flags are saved only if the client needs them and an operation changes them.
+ * Per-architecture file; called by emit_block.c.
+ */
+#include <string.h>
+
+#include "base/log.h"
+#include "base/settings.h"
+#include "isa/x86_64/emit_analysis.h"
+#include "isa/x86_64/features.h"
+#include "jit/cache.h"
+#include "jit/runtime.h"
+#include "jit/trace.h"
+#include "jit/translate.h"
+#include "jit/x86_64/builder.h"
+
+#define NO_REGISTER 0xff
+#define MOST_TEMPORARIES 3
+
+/** What is known of the place while one of its sequences is lowered. */
+typedef struct lowering {
+    builder *b;
+    const sn_analysis *analysis;
+    const sn_insn *insn;
+    unsigned first;          /**< the sequence's first operation */
+    unsigned sequence;
+    uint16_t available;      /**< registers that may be used at all */
+    uint16_t unsaved;        /**< those whose values nobody needs */
+    uint16_t busy, used;     /**< while registers are given out: taken now; taken ever */
+    unsigned live_flags;
+    bool saves_flags;
+    uint16_t saved;          /**< registers whose client values have been saved */
+} lowering;
+
+static uint8_t register_of[SN_MOST_VALUES];
+static uint16_t last_use[SN_MOST_VALUES];
+static uint8_t temporaries[SN_MOST_OPERATIONS][MOST_TEMPORARIES];
+/** Jumps to a label that is not there yet: a chain through the displacements. */
+static uint64_t label_chain[SN_MOST_LABELS];
+
+static bool fits(uint64_t value) { return (uint64_t)(int64_t)(int32_t)value == value; }
+
+static const sn_operation *at(const lowering *l, unsigned number) { return &l->analysis->operations[number]; }
+
+static unsigned next_of(const lowering *l, unsigned number) {
+    unsigned next = at(l, number)->next;
+    return next && at(l, next)->sequence == l->sequence ? next : 0;
+}
+
+static bool is_constant(const lowering *l, sn_value value) { return l->analysis->values[value].is_constant; }
+static uint64_t constant_of(const lowering *l, sn_value value) { return l->analysis->values[value].constant; }
+static const sn_operand *operand_of(const lowering *l, unsigned number) { return &l->analysis->operands[number]; }
+
+/* -------------------------------------------------------------- what operations need */
+
+static bool uses_operand(const sn_operation *operation) {
+    return operation->kind == SN_OPERATION_ADDRESS || operation->kind == SN_OPERATION_VALUE ||
+           operation->kind == SN_OPERATION_COPY || operation->kind == SN_OPERATION_FIELD_COPY;
+}
+
+static const sn_operand *operation_operand(const lowering *l, const sn_operation *operation) {
+    return operand_of(l, operation->kind == SN_OPERATION_FIELD_COPY ? operation->what : operation->number);
+}
+
+static bool changes_flags(const lowering *l, const sn_operation *operation) {
+    switch ((sn_operation_kind)operation->kind) {
+    case SN_OPERATION_COMPUTE: {
+        bool constant = is_constant(l, operation->b) && fits(constant_of(l, operation->b)) &&
+                        fits(-constant_of(l, operation->b));
+        return !(operation->what == SN_ADD || (operation->what == SN_SUBTRACT && constant));
+    }
+    case SN_OPERATION_BRANCH:
+    case SN_OPERATION_CALL_FAST: return true;
+    case SN_OPERATION_VALUE:
+    case SN_OPERATION_COPY:
+    case SN_OPERATION_FIELD_COPY: {
+        const sn_operand *operand = operation_operand(l, operation);
+        return operand->place == SN_PLACE_GENERAL && operand->displacement;
+    }
+    default: return false;
+    }
+}
+
+/** Whether a constant must go through a register where it is used. */
+static bool needs_register(const lowering *l, const sn_operation *operation, sn_value value) {
+    if (value == SN_NO_VALUE || !is_constant(l, value)) return false;
+    switch ((sn_operation_kind)operation->kind) {
+    case SN_OPERATION_COMPUTE:
+        if (value == operation->a) return false; /* it is loaded into the result */
+        if (operation->what >= SN_SHIFT_LEFT) return false;
+        return !fits(constant_of(l, value)) || (operation->what == SN_SUBTRACT && !fits(-constant_of(l, value))) ||
+               operation->what == SN_MULTIPLY;
+    case SN_OPERATION_ASSIGN: return false;
+    case SN_OPERATION_COUNT: return false;
+    case SN_OPERATION_STORE:
+    case SN_OPERATION_FIELD:
+        if (operation->kind == SN_OPERATION_STORE && value == operation->a) return true;
+        return operation->size == 8 && !fits(constant_of(l, value));
+    case SN_OPERATION_SLOT_STORE:
+    case SN_OPERATION_ARGUMENT: return !fits(constant_of(l, value));
+    case SN_OPERATION_BRANCH: return value == operation->a || !fits(constant_of(l, value));
+    default: return true;
+    }
+}
+
+static bool pinned_for(const lowering *l, const sn_operation *operation) {
+    return l->b->pin.on && l->b->pin.trace == operation->number;
+}
+
+/** Registers for its own use, besides those of values and of constants. */
+static unsigned own_temporaries(const lowering *l, const sn_operation *operation) {
+    const sn_operand *operand;
+    switch ((sn_operation_kind)operation->kind) {
+    case SN_OPERATION_ADDRESS: return 1;
+    case SN_OPERATION_VALUE: return operand_of(l, operation->number)->place == SN_PLACE_MEMORY ? 2 : 0;
+    case SN_OPERATION_COPY:
+        return operand_of(l, operation->number)->place == SN_PLACE_MEMORY ? 2 : 1;
+    case SN_OPERATION_FIELD_COPY:
+        operand = operand_of(l, operation->what);
+        return (operand->place == SN_PLACE_MEMORY ? 2 : 1) +
+               !pinned_for(l, operation);
+    case SN_OPERATION_FIELD:
+    case SN_OPERATION_APPENDED: return !pinned_for(l, operation);
+    case SN_OPERATION_COUNT: return 1;
+    default: return 0;
+    }
+}
+
+/* ------------------------------------------------------------ giving out registers */
+
+static unsigned take(lowering *l) {
+    unsigned candidates = l->available & ~(unsigned)l->busy;
+    unsigned preferred = candidates & (l->unsaved | l->used);
+    if (!candidates) sn_fail(SN_STATUS_ENGINE, "the tool keeps too many values at once at one place of a block");
+    unsigned reg = (unsigned)__builtin_ctz(preferred ? preferred : candidates);
+    l->busy |= (uint16_t)(1u << reg);
+    l->used |= (uint16_t)(1u << reg);
+    return reg;
+}
+
+static void release(lowering *l, unsigned reg) { l->busy &= (uint16_t) ~(1u << reg); }
+
+static void note_last_uses(lowering *l) {
+    for (unsigned number = l->first; number; number = next_of(l, number)) {
+        sn_value used[2];
+        unsigned count = sn_operation_uses(at(l, number), used);
+        if (sn_operation_sets(at(l, number))) last_use[at(l, number)->result] = (uint16_t)number, register_of[at(l, number)->result] = NO_REGISTER;
+        for (unsigned i = 0; i < count; i++) last_use[used[i]] = (uint16_t)number, register_of[used[i]] = NO_REGISTER;
+    }
+}
+
+/** Values from elsewhere are in registers from the sequence's start, so that a branch does not miss their loading. */
+static void take_incoming(lowering *l) {
+    for (unsigned number = l->first; number; number = next_of(l, number)) {
+        const sn_operation *operation = at(l, number);
+        sn_value values[3];
+        unsigned count = sn_operation_uses(operation, values);
+        if (operation->kind == SN_OPERATION_ASSIGN) values[count++] = operation->result;
+        for (unsigned i = 0; i < count; i++) {
+            const sn_value_record *record = &l->analysis->values[values[i]];
+            if (!record->is_constant && record->sequence != l->sequence && register_of[values[i]] == NO_REGISTER)
+                register_of[values[i]] = (uint8_t)take(l);
+        }
+    }
+}
+
+static void give_out(lowering *l) {
+    note_last_uses(l);
+    take_incoming(l);
+    for (unsigned number = l->first; number; number = next_of(l, number)) {
+        const sn_operation *operation = at(l, number);
+        unsigned count = 0;
+        uint8_t *own = temporaries[number];
+        if (needs_register(l, operation, operation->a)) own[count++] = (uint8_t)take(l);
+        if (operation->b != operation->a && needs_register(l, operation, operation->b)) own[count++] = (uint8_t)take(l);
+        for (unsigned i = own_temporaries(l, operation); i; i--) own[count++] = (uint8_t)take(l);
+        if (sn_operation_sets(operation) && register_of[operation->result] == NO_REGISTER)
+            register_of[operation->result] = (uint8_t)take(l);
+        for (unsigned i = 0; i < count; i++) release(l, own[i]);
+        sn_value values[3];
+        unsigned used = sn_operation_uses(operation, values);
+        if (sn_operation_sets(operation)) values[used++] = operation->result;
+        for (unsigned i = 0; i < used; i++)
+            if (!is_constant(l, values[i]) && last_use[values[i]] == number && register_of[values[i]] != NO_REGISTER)
+                release(l, register_of[values[i]]);
+        l->saves_flags |= changes_flags(l, operation) && l->live_flags;
+    }
+}
+
+/* -------------------------------------------------------------------- client state */
+
+static void save_client(lowering *l) {
+    builder *b = l->b;
+    l->saved = l->used & (uint16_t)~l->unsaved;
+    bool flags_need_rax = l->saves_flags && !(l->unsaved & 1u << SN_RAX);
+    sn_builder_analysis_place(b, 0, false);
+    for (unsigned reg = 0; reg < 16; reg++)
+        if (l->saved >> reg & 1 || (reg == SN_RAX && flags_need_rax)) sn_emit_store_thread(&b->e, reg, SAVED(reg));
+    if (l->saves_flags) {
+        uint16_t with_rax = l->saved | (uint16_t)(flags_need_rax ? 1u << SN_RAX : 0);
+        sn_builder_analysis_place(b, with_rax, false);
+        sn_emit_bytes(&b->e, "\x9f\x0f\x90\xc0", 4); /* lahf; seto %al */
+        sn_emit_store_thread(&b->e, SN_RAX, SN_THREAD_SAVED_FLAGS);
+        if (flags_need_rax && !(l->saved >> SN_RAX & 1)) sn_emit_load_thread(&b->e, SN_RAX, SAVED(SN_RAX));
+    }
+    sn_builder_analysis_place(b, l->saved, l->saves_flags);
+}
+
+static void restore_client(lowering *l) {
+    builder *b = l->b;
+    bool flags_need_rax = l->saves_flags && !(l->unsaved & 1u << SN_RAX);
+    if (l->saves_flags) {
+        sn_emit_load_thread(&b->e, SN_RAX, SN_THREAD_SAVED_FLAGS);
+        sn_emit_bytes(&b->e, "\x04\x7f\x9e", 3); /* add $0x7f, %al sets overflow from bit 0; sahf the others */
+    }
+    for (unsigned reg = 0; reg < 16; reg++)
+        if (l->saved >> reg & 1 || (reg == SN_RAX && flags_need_rax)) sn_emit_load_thread(&b->e, reg, SAVED(reg));
+}
+
+/* ------------------------------------------------------------------------ operands */
+
+void sn_lower_address(builder *b, const sn_insn *insn, const sn_operand *operand, unsigned reg, unsigned second) {
+    bool has_base = operand->base != SN_NO_REGISTER, has_index = operand->index != SN_NO_REGISTER;
+    bool small = fits((uint64_t)operand->displacement);
+    int32_t displacement = small ? (int32_t)operand->displacement : 0;
+    if (has_index) sn_emit_load_indexed(&b->e, reg, has_base ? operand->base : 0xff, operand->index, operand->scale, displacement);
+    else if (has_base) sn_emit_load_sum(&b->e, reg, operand->base, displacement);
+    else sn_emit_load_constant(&b->e, reg, (uint64_t)operand->displacement);
+    if (!small && (has_base || has_index)) {
+        sn_emit_load_constant(&b->e, second, (uint64_t)operand->displacement);
+        sn_emit_load_indexed(&b->e, reg, reg, second, 1, 0);
+    }
+    for (unsigned i = 0; i < insn->prefix_length; i++)
+        if (insn->bytes[i] == 0x67 && operand->is_explicit) {
+            sn_emit_truncate(&b->e, reg);
+            break;
+        }
+    if (!operand->segment) return;
+    if (operand->segment == SN_SEGMENT_GS) sn_emit_load_thread(&b->e, second, SN_THREAD_CLIENT_BASE2);
+    else if (!sn_features_read_bases()) sn_emit_load_thread(&b->e, second, SN_THREAD_CLIENT_BASE);
+    else sn_emit_read_first_base(&b->e, second);
+    sn_emit_load_indexed(&b->e, reg, reg, second, 1, 0);
+}
+
+/** reg = value of a general or mask register */
+static void emit_register_value(lowering *l, const sn_operand *operand, unsigned reg) {
+    if (operand->place == SN_PLACE_MASK) {
+        sn_emit_read_mask(&l->b->e, reg, operand->reg, sn_features_wide_masks());
+        return;
+    }
+    sn_emit_part(&l->b->e, reg, operand->reg, operand->size, operand->displacement);
+}
+
+/** Copy `size` bytes from [from] to [to + offset] by way of `temporary`. */
+static void emit_copy(builder *b, unsigned from, unsigned to, int32_t offset, unsigned size, unsigned temporary) {
+    for (unsigned done = 0; done < size;) {
+        unsigned left = size - done, piece = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+        sn_emit_load(&b->e, temporary, from, (int32_t)done, piece);
+        sn_emit_store(&b->e, temporary, to, offset + (int32_t)done, piece);
+        done += piece;
+    }
+}
+
+/** The operand's bytes to [to + offset]. */
+static void emit_operand_copy(lowering *l, const sn_operand *operand, unsigned to, int32_t offset, const uint8_t *own) {
+    builder *b = l->b;
+    switch (operand->place) {
+    case SN_PLACE_MEMORY:
+        sn_lower_address(b, l->insn, operand, own[0], own[1]);
+        emit_copy(b, own[0], to, offset, operand->size, own[1]);
+        break;
+    case SN_PLACE_VECTOR:
+        if (operand->size >= 4) {
+            sn_emit_store_vector(&b->e, operand->reg, to, offset, operand->size);
+            break;
+        }
+        sn_emit_read_vector(&b->e, own[0], operand->reg);
+        sn_emit_store(&b->e, own[0], to, offset, operand->size);
+        break;
+    case SN_PLACE_IMMEDIATE:
+        sn_emit_load_constant(&b->e, own[0], (uint64_t)operand->immediate);
+        sn_emit_store(&b->e, own[0], to, offset, operand->size);
+        break;
+    default:
+        emit_register_value(l, operand, own[0]);
+        sn_emit_store(&b->e, own[0], to, offset, operand->size);
+    }
+}
+
+/* ---------------------------------------------------------------------- operations */
+
+/** Register that holds a value; a constant is loaded into the next of the operation's temporaries. */
+static unsigned value_in(lowering *l, sn_value value, const uint8_t **own) {
+    if (!is_constant(l, value)) return register_of[value];
+    sn_emit_load_constant(&l->b->e, **own, constant_of(l, value));
+    return *(*own)++;
+}
+
+static void emit_shift(lowering *l, const sn_operation *operation, unsigned result) {
+    static const uint8_t extensions[] = {[SN_SHIFT_LEFT] = 4, [SN_SHIFT_RIGHT] = 5, [SN_SHIFT_RIGHT_SIGNED] = 7};
+    unsigned extension = extensions[operation->what];
+    sn_emitter *e = &l->b->e;
+    if (is_constant(l, operation->b)) {
+        sn_emit_shift_constant(e, extension, result, constant_of(l, operation->b) & 63);
+        return;
+    }
+    unsigned count = register_of[operation->b];
+    if (count == SN_RCX) {
+        sn_emit_shift_by_count(e, extension, result);
+        return;
+    }
+    /* The count has to be in %cl. If the value is there, the exchange moves it to where the count was. */
+    sn_emit_exchange(e, SN_RCX, count);
+    sn_emit_shift_by_count(e, extension, result == SN_RCX ? count : result);
+    sn_emit_exchange(e, SN_RCX, count);
+}
+
+static void emit_compute(lowering *l, const sn_operation *operation, const uint8_t *own) {
+    static const struct {
+        uint8_t opcode, extension;
+    } forms[] = {[SN_AND] = {0x21, 4}, [SN_OR] = {0x09, 1}, [SN_XOR] = {0x31, 6}, [SN_SUBTRACT] = {0x29, 5}};
+    sn_emitter *e = &l->b->e;
+    unsigned result = register_of[operation->result];
+    bool constant = is_constant(l, operation->b) && !needs_register(l, operation, operation->b);
+    uint64_t value = constant ? constant_of(l, operation->b) : 0;
+    if (is_constant(l, operation->a)) sn_emit_load_constant(e, result, constant_of(l, operation->a));
+    else if (operation->what == SN_ADD && constant) {
+        sn_emit_load_sum(e, result, register_of[operation->a], (int32_t)value);
+        return;
+    } else sn_emit_move(e, result, register_of[operation->a]);
+    switch ((sn_operator)operation->what) {
+    case SN_ADD:
+        if (constant) sn_emit_load_sum(e, result, result, (int32_t)value);
+        else sn_emit_load_indexed(e, result, result, value_in(l, operation->b, &own), 1, 0);
+        break;
+    case SN_SUBTRACT:
+        if (constant && fits(-value)) {
+            sn_emit_load_sum(e, result, result, (int32_t)-value);
+            break;
+        }
+        /* fall through */
+    case SN_AND:
+    case SN_OR:
+    case SN_XOR:
+        if (constant) sn_emit_binary_constant(e, forms[operation->what].extension, result, (int32_t)value);
+        else sn_emit_binary(e, forms[operation->what].opcode, result, value_in(l, operation->b, &own));
+        break;
+    case SN_MULTIPLY: sn_emit_multiply(e, result, value_in(l, operation->b, &own)); break;
+    default: emit_shift(l, operation, result);
+    }
+}
+
+static void emit_branch(lowering *l, const sn_operation *operation, const uint8_t *own) {
+    static const uint8_t conditions[] = {[SN_EQUAL] = 4, [SN_NOT_EQUAL] = 5, [SN_BELOW] = 2,
+                                         [SN_AT_LEAST] = 3, [SN_LESS] = 12, [SN_NOT_LESS] = 13};
+    sn_emitter *e = &l->b->e;
+    unsigned a = value_in(l, operation->a, &own);
+    if (is_constant(l, operation->b) && fits(constant_of(l, operation->b)))
+        sn_emit_binary_constant(e, 7, a, (int32_t)constant_of(l, operation->b));
+    else sn_emit_binary(e, 0x39, a, value_in(l, operation->b, &own));
+    unsigned condition = conditions[operation->what];
+    const sn_label_record *label = &l->analysis->labels[operation->number];
+    uint64_t field;
+    if (!label->from_elsewhere) {
+        field = sn_emit_jump_if(e, condition);
+    } else {
+        /* The other sequence begins with the client's registers in place. */
+        uint64_t over = sn_emit_jump_if(e, condition ^ 1);
+        restore_client(l);
+        sn_emit8(e, 0xe9);
+        sn_emit32(e, 0);
+        field = sn_emit_address(e) - 4;
+        if (e->overflowed) return;
+        sn_patch_displacement(over, sn_emit_address(e));
+        sn_builder_analysis_place(l->b, l->saved, l->saves_flags);
+    }
+    if (e->overflowed) return;
+    *(uint32_t *)field = (uint32_t)label_chain[operation->number];
+    label_chain[operation->number] = field;
+}
+
+static void emit_label(builder *b, unsigned label) {
+    for (uint64_t field = label_chain[label]; field && !b->e.overflowed;) {
+        uint32_t next = *(uint32_t *)field;
+        sn_patch_displacement(field, sn_emit_address(&b->e));
+        field = next;
+    }
+    label_chain[label] = 0;
+}
+
+static void emit_count(lowering *l, const sn_operation *operation, const uint8_t *own) {
+    sn_emitter *e = &l->b->e;
+    bool constant = is_constant(l, operation->a);
+    uint64_t amount = constant ? constant_of(l, operation->a) : 0;
+    if (constant && fits(amount) && !l->live_flags) {
+        sn_emit_add_thread_constant(e, COUNTER(operation->number), (int32_t)amount);
+        return;
+    }
+    if (constant && !fits(amount)) sn_fail(SN_STATUS_ENGINE, "the tool counts by a constant of more than 31 bits");
+    sn_emit_load_thread(e, own[0], COUNTER(operation->number));
+    if (constant) sn_emit_load_sum(e, own[0], own[0], (int32_t)amount);
+    else sn_emit_load_indexed(e, own[0], own[0], register_of[operation->a], 1, 0);
+    sn_emit_store_thread(e, own[0], COUNTER(operation->number));
+}
+
+static void emit_thread_store(lowering *l, sn_value value, uint32_t offset, const uint8_t *own) {
+    if (is_constant(l, value) && fits(constant_of(l, value)))
+        sn_emit_store_thread_constant(&l->b->e, offset, (int32_t)constant_of(l, value));
+    else sn_emit_store_thread(&l->b->e, value_in(l, value, &own), offset);
+}
+
+/** Caller-saved registers of the System V convention. */
+#define CALLER_SAVED 0x0fc7
+
+/** Everything that a leaf function may change and that is in use is kept in the thread's memory meanwhile. */
+static void emit_call_fast(lowering *l, const sn_operation *operation) {
+    static const uint8_t argument_registers[] = {SN_RDI, SN_RSI, SN_RDX, SN_RCX, SN_R8, SN_R9};
+    sn_emitter *e = &l->b->e;
+    unsigned result = register_of[operation->result];
+    uint16_t kept = (uint16_t)(CALLER_SAVED & ~(unsigned)(l->unsaved & ~l->used));
+    kept &= (uint16_t) ~(1u << result);
+    for (unsigned reg = 0; reg < 16; reg++)
+        if (kept >> reg & 1) sn_emit_store_thread(e, reg, SN_THREAD_KEPT + 8 * reg);
+    sn_emit_store_thread(e, SN_RSP, SN_THREAD_KEPT + 8 * SN_RSP);
+    sn_emit_store_thread_constant32(e, SN_THREAD_IN_FAST_CALL, 1);
+    for (unsigned i = 0; i < operation->what; i++)
+        sn_emit_load_thread(e, argument_registers[i], SN_THREAD_ARGUMENTS + 8 * i);
+    sn_emit_load_thread(e, SN_RSP, SN_THREAD_ENGINE_STACK);
+    sn_emit_load_constant(e, SN_RAX, (uint64_t)(uintptr_t)operation->fast);
+    sn_emit_bytes(e, "\xff\xd0", 2); /* call *%rax */
+    sn_emit_load_thread(e, SN_RSP, SN_THREAD_KEPT + 8 * SN_RSP);
+    sn_emit_store_thread_constant32(e, SN_THREAD_IN_FAST_CALL, 0);
+    if (result != SN_RAX) sn_emit_move(e, result, SN_RAX);
+    for (unsigned reg = 0; reg < 16; reg++)
+        if (kept >> reg & 1) sn_emit_load_thread(e, reg, SN_THREAD_KEPT + 8 * reg);
+}
+
+/** Register that points to the next record, and how far behind it that begins. */
+static unsigned record_pointer(lowering *l, const sn_operation *operation, unsigned own, int32_t *offset) {
+    *offset = operation->offset;
+    if (pinned_for(l, operation)) {
+        *offset += l->b->pin.pending;
+        return l->b->pin.pointer;
+    }
+    sn_emit_load_thread(&l->b->e, own, SN_THREAD_TRACES + 8 * operation->number);
+    return own;
+}
+
+static void emit_field(lowering *l, const sn_operation *operation, const uint8_t *own) {
+    int32_t offset;
+    sn_emitter *e = &l->b->e;
+    if (operation->kind == SN_OPERATION_FIELD_COPY) {
+        const sn_operand *operand = operand_of(l, operation->what);
+        unsigned extra = operand->place == SN_PLACE_MEMORY ? 2 : 1;
+        unsigned pointer = record_pointer(l, operation, own[extra], &offset);
+        emit_operand_copy(l, operand, pointer, offset, own);
+        return;
+    }
+    bool immediate = is_constant(l, operation->a) && !needs_register(l, operation, operation->a);
+    unsigned value = immediate ? 0 : value_in(l, operation->a, &own);
+    unsigned pointer = record_pointer(l, operation, own[0], &offset);
+    if (immediate) sn_emit_store_constant(e, pointer, offset, (int32_t)constant_of(l, operation->a), operation->size);
+    else sn_emit_store(e, value, pointer, offset, operation->size);
+}
+
+static void emit_appended(lowering *l, const sn_operation *operation, const uint8_t *own) {
+    if (pinned_for(l, operation)) {
+        l->b->pin.pending = (uint16_t)(l->b->pin.pending + operation->size);
+        sn_builder_analysis_place(l->b, l->saved, l->saves_flags);
+        return;
+    }
+    uint32_t slot = SN_THREAD_TRACES + 8 * operation->number;
+    sn_emit_load_thread(&l->b->e, own[0], slot);
+    sn_emit_load_sum(&l->b->e, own[0], own[0], operation->size);
+    sn_emit_store_thread(&l->b->e, own[0], slot);
+}
+
+static void emit_store(lowering *l, const sn_operation *operation, const uint8_t *own) {
+    unsigned base = value_in(l, operation->a, &own);
+    if (is_constant(l, operation->b) && !needs_register(l, operation, operation->b))
+        sn_emit_store_constant(&l->b->e, base, operation->offset, (int32_t)constant_of(l, operation->b), operation->size);
+    else sn_emit_store(&l->b->e, value_in(l, operation->b, &own), base, operation->offset, operation->size);
+}
+
+static void emit_value(lowering *l, const sn_operation *operation, unsigned result, const uint8_t *own) {
+    const sn_operand *operand = operand_of(l, operation->number);
+    if (operand->place != SN_PLACE_MEMORY) {
+        emit_register_value(l, operand, result);
+        return;
+    }
+    sn_lower_address(l->b, l->insn, operand, result, own[0]);
+    if (!(operand->size & (operand->size - 1))) {
+        sn_emit_load(&l->b->e, result, result, 0, operand->size);
+        return;
+    }
+    /* 3, 5, 6 or 7 bytes, of which no more may be touched: by way of the thread's memory */
+    sn_emit_store_thread_constant(&l->b->e, SN_THREAD_KEPT, 0);
+    sn_emit_load_thread(&l->b->e, own[1], SN_THREAD_SELF);
+    emit_copy(l->b, result, own[1], SN_THREAD_KEPT, operand->size, own[0]);
+    sn_emit_load_thread(&l->b->e, result, SN_THREAD_KEPT);
+}
+
+static void emit_operation(lowering *l, unsigned number) {
+    const sn_operation *operation = at(l, number);
+    const uint8_t *own = temporaries[number];
+    sn_emitter *e = &l->b->e;
+    unsigned result = sn_operation_sets(operation) ? register_of[operation->result] : NO_REGISTER;
+    switch ((sn_operation_kind)operation->kind) {
+    case SN_OPERATION_THREAD: sn_emit_load_thread(e, result, SN_THREAD_SELF); break;
+    case SN_OPERATION_ADDRESS: sn_lower_address(l->b, l->insn, operand_of(l, operation->number), result, own[0]); break;
+    case SN_OPERATION_VALUE: emit_value(l, operation, result, own); break;
+    case SN_OPERATION_COPY: {
+        const uint8_t *base = own;
+        unsigned to = value_in(l, operation->a, &base);
+        emit_operand_copy(l, operand_of(l, operation->number), to, operation->offset, base);
+        break;
+    }
+    case SN_OPERATION_LOAD: {
+        unsigned base = value_in(l, operation->a, &own);
+        sn_emit_load(e, result, base, operation->offset, operation->size);
+        break;
+    }
+    case SN_OPERATION_STORE: emit_store(l, operation, own); break;
+    case SN_OPERATION_COMPUTE: emit_compute(l, operation, own); break;
+    case SN_OPERATION_ASSIGN:
+        if (is_constant(l, operation->a)) sn_emit_load_constant(e, result, constant_of(l, operation->a));
+        else sn_emit_move(e, result, register_of[operation->a]);
+        break;
+    case SN_OPERATION_BRANCH: emit_branch(l, operation, own); break;
+    case SN_OPERATION_LABEL: emit_label(l->b, operation->number); break;
+    case SN_OPERATION_SLOT_LOAD: sn_emit_load_thread(e, result, SN_THREAD_SLOTS + 8 * operation->number); break;
+    case SN_OPERATION_SLOT_STORE: emit_thread_store(l, operation->a, SN_THREAD_SLOTS + 8 * operation->number, own); break;
+    case SN_OPERATION_COUNT: emit_count(l, operation, own); break;
+    case SN_OPERATION_ARGUMENT: emit_thread_store(l, operation->a, SN_THREAD_ARGUMENTS + 8 * operation->number, own); break;
+    case SN_OPERATION_CALL_FAST: emit_call_fast(l, operation); break;
+    case SN_OPERATION_FIELD:
+    case SN_OPERATION_FIELD_COPY: emit_field(l, operation, own); break;
+    case SN_OPERATION_APPENDED: emit_appended(l, operation, own); break;
+    case SN_OPERATION_CALL:
+    case SN_OPERATION_ACCESSES: break; /* behind the sequence */
+    }
+    if (result != NO_REGISTER && l->analysis->values[operation->result].crosses)
+        sn_emit_store_thread(e, result, SN_THREAD_VALUES + 8 * l->analysis->values[operation->result].home);
+}
+
+/* ----------------------------------------------------------------------- sequences */
+
+/** Load the values that were set elsewhere. */
+static void load_incoming(lowering *l) {
+    uint16_t loaded = 0;
+    for (unsigned number = l->first; number; number = next_of(l, number)) {
+        const sn_operation *operation = at(l, number);
+        sn_value values[3];
+        unsigned count = sn_operation_uses(operation, values);
+        if (operation->kind == SN_OPERATION_ASSIGN) values[count++] = operation->result;
+        for (unsigned i = 0; i < count; i++) {
+            const sn_value_record *record = &l->analysis->values[values[i]];
+            unsigned reg = register_of[values[i]];
+            if (record->is_constant || record->sequence == l->sequence || loaded >> reg & 1) continue;
+            loaded |= (uint16_t)(1u << reg);
+            sn_emit_load_thread(&l->b->e, reg, SN_THREAD_VALUES + 8 * record->home);
+        }
+    }
+}
+
+/** Leave the cache for the dispatcher, which calls the tool's function and comes back. */
+static void emit_call(builder *b, const sn_operation *operation) {
+    uint32_t call = sn_call_new();
+    sn_builder_analysis_place(b, 0, false);
+    sn_emit_store_thread_constant32(&b->e, SN_THREAD_EXIT, sn_exit_of_call(call));
+    sn_emit_jump(&b->e, sn_runtime_address(sn_runtime_exit));
+    *sn_call_record_at(call) = (sn_call_record){
+        .function = operation->function, .data = operation->data, .client = b->block->insns[operation->index].pc,
+        .resume = (uint32_t)sn_emit_address(&b->e), .block = b->number, .index = operation->index,
+        .enumerates = operation->kind == SN_OPERATION_ACCESSES, .after = operation->when == SN_WHEN_AFTER};
+}
+
+/** Lower the operations from `number` on that belong to its sequence; returns the first one of the next. */
+static unsigned lower_sequence(lowering *l, unsigned number) {
+    l->first = number;
+    l->sequence = at(l, number)->sequence;
+    l->busy = l->used = l->saved = 0;
+    l->saves_flags = false;
+    unsigned last = number;
+    for (unsigned i = number; i; i = next_of(l, i)) last = i;
+    bool calls = at(l, last)->kind == SN_OPERATION_CALL || at(l, last)->kind == SN_OPERATION_ACCESSES;
+    /* A label that is jumped to from elsewhere stands in front of the saving. */
+    const sn_operation *head = at(l, number);
+    bool outside = head->kind == SN_OPERATION_LABEL && l->analysis->labels[head->number].from_elsewhere;
+    give_out(l);
+    if (outside) emit_label(l->b, head->number);
+    save_client(l);
+    load_incoming(l);
+    for (unsigned i = number; i; i = next_of(l, i))
+        if (!(outside && i == number)) emit_operation(l, i);
+    restore_client(l);
+    if (calls) emit_call(l->b, at(l, last));
+    return at(l, last)->next;
+}
+
+/** Registers that the instruction has to do with, which hold the client's values when its operands are looked at. */
+static uint16_t touched_registers(const sn_insn *insn) {
+    sn_insn exact = *insn;
+    if ((insn->registers_touched & 0xff) == 0xff) sn_decode_slowly(insn->bytes, insn->length, insn->pc, &exact);
+    return (uint16_t)exact.registers_touched;
+}
+
+static bool place_uses_operands(const lowering *l, unsigned first) {
+    for (unsigned number = first; number; number = at(l, number)->next)
+        if (uses_operand(at(l, number))) return true;
+    return false;
+}
+
+void sn_lower_place(builder *b, unsigned index, sn_when when) {
+    static lowering state;
+    lowering *l = &state;
+    unsigned number = b->block->analysis.places[index][when].first;
+    if (!number) return;
+    *l = (lowering){.b = b, .analysis = &b->block->analysis, .insn = &b->block->insns[index]};
+    unsigned point = when == SN_WHEN_BEFORE ? index : index + 1;
+    l->available = 0xffff & ~(1u << SN_RSP);
+    if (place_uses_operands(l, number)) l->available &= (uint16_t)~touched_registers(l->insn);
+    if (when == SN_WHEN_TAKEN) {
+        l->live_flags = sn_flags_dead_at(l->insn->target, SN_FLAGS_ARITHMETIC) ? 0 : SN_FLAGS_ARITHMETIC;
+    } else {
+        l->live_flags = b->live_flags[point];
+        l->unsaved = (uint16_t) ~(unsigned)b->live_registers[point] & l->available;
+    }
+    if (b->pin.on) {
+        l->available &= (uint16_t) ~(1u << b->pin.pointer);
+        l->unsaved &= (uint16_t) ~(1u << b->pin.pointer);
+        l->available |= (uint16_t)(1u << b->pin.scratch);
+        l->unsaved |= (uint16_t)(1u << b->pin.scratch);
+    }
+    while (number) number = lower_sequence(l, number);
+    sn_builder_analysis_place(b, 0, false);
+}
+
+/* ---------------------------------------------------------------- pinned registers */
+
+/** Whether an instruction may stand inside a pinned stretch: copied as it is, or a conditional branch. */
+static bool can_be_pinned_over(const builder *b, unsigned index) {
+    const sn_insn *insn = &b->block->insns[index];
+    if (insn->class == SN_INSN_CONDITIONAL || insn->class == SN_INSN_JUMP) return true;
+    return insn->class == SN_INSN_PLAIN && insn->segment != SN_SEGMENT_GS && !b->block->iterations[index].present &&
+           (!insn->rip_relative || !b->block->far);
+}
+
+/** What stands at an instruction's places: the trace that is appended to; -1: nothing; -2: what forbids pinning. */
+static int appended_at(const builder *b, unsigned index) {
+    const sn_analysis *analysis = &b->block->analysis;
+    int trace = -1;
+    for (unsigned when = 0; when < SN_WHENS; when++) {
+        bool branches = false, appends = false;
+        for (unsigned at = analysis->places[index][when].first; at; at = analysis->operations[at].next) {
+            const sn_operation *operation = &analysis->operations[at];
+            if (operation->kind == SN_OPERATION_CALL || operation->kind == SN_OPERATION_ACCESSES) return -2;
+            branches |= operation->kind == SN_OPERATION_BRANCH;
+            if (operation->kind != SN_OPERATION_APPENDED) continue;
+            appends = true;
+            if (trace < 0) trace = (int)operation->number;
+        }
+        if (branches && appends) return -2;
+    }
+    return trace;
+}
+
+/** Most bytes that a stretch may append before it stores the pointer: displacements and the map of places hold them. */
+#define MOST_PENDING 0x7000
+
+void sn_lower_plan(builder *b) {
+    uint32_t free = 0xffff & ~(1u << SN_RSP);
+    pinned_stretch *stretch = &b->stretch;
+    stretch->exists = false;
+    for (unsigned i = 0; i < b->block->count; i++) {
+        int trace = appended_at(b, i);
+        uint32_t left = free & ~(uint32_t)touched_registers(&b->block->insns[i]);
+        bool over = can_be_pinned_over(b, i);
+        bool possible = trace != -2 && (over || trace >= 0) && __builtin_popcount(left) >= 2;
+        if (!possible && stretch->exists) break;
+        if (!possible || (!stretch->exists && trace < 0)) continue;
+        free = left;
+        if (trace < 0) continue;
+        if (!stretch->exists) *stretch = (pinned_stretch){.exists = true, .first = i, .trace = (uint8_t)trace};
+        stretch->last = i;
+        stretch->before_only = !over;
+        /* The pointer is never %rax, which saving the flags needs. */
+        stretch->scratch = (uint8_t)__builtin_ctz(left);
+        stretch->pointer = (uint8_t)__builtin_ctz(left & (left - 1));
+        if (!over) break;
+    }
+}
+
+void sn_lower_pin(builder *b) {
+    if (!b->stretch.exists || b->current != b->stretch.first) return;
+    unsigned pointer = b->stretch.pointer, scratch = b->stretch.scratch;
+    sn_builder_analysis_place(b, 0, false);
+    sn_emit_store_thread(&b->e, pointer, SAVED(pointer));
+    sn_emit_store_thread(&b->e, scratch, SAVED(scratch));
+    sn_emit_load_thread(&b->e, pointer, SN_THREAD_TRACES + 8u * b->stretch.trace);
+    b->pin = (pinning){.on = true, .pointer = (uint8_t)pointer, .scratch = (uint8_t)scratch, .trace = b->stretch.trace};
+    sn_analysis_record *record = sn_analysis_record_at(b->analysis);
+    record->pinned_pointer = (uint8_t)pointer;
+    record->pinned_scratch = (uint8_t)scratch;
+    record->pinned_trace = b->stretch.trace;
+}
+
+void sn_lower_unpin(builder *b) {
+    if (!b->pin.on) return;
+    unsigned pointer = b->pin.pointer;
+    sn_builder_analysis_place(b, 0, false);
+    if (b->pin.pending) {
+        sn_emit_load_sum(&b->e, pointer, pointer, b->pin.pending);
+        b->pin.pending = 0;
+        sn_builder_analysis_place(b, 0, false);
+        sn_emit_store_thread(&b->e, pointer, SN_THREAD_TRACES + 8u * b->pin.trace);
+    }
+    sn_emit_load_thread(&b->e, b->pin.scratch, SAVED(b->pin.scratch));
+    sn_emit_load_thread(&b->e, pointer, SAVED(pointer));
+    b->pin.on = false;
+}
