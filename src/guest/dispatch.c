@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/settings.h"
+#include "guest/dump.h"
 #include "guest/events.h"
 #include "guest/enumerate.h"
 #include "guest/process.h"
@@ -25,6 +26,7 @@
 
 void sn_engine_failure(sn_thread *thread, uint64_t client, const char *what) {
     static _Atomic int failures;
+    thread->failed = true;
     sn_log_engine_failure(client, "%s", what);
     if (failures++ == 0) sn_process_end(thread);
     sn_process_exit(thread, SN_STATUS_ENGINE);
@@ -162,6 +164,7 @@ static void call_tool(sn_thread *thread, uint32_t number) {
  */
 static void finish(sn_thread *thread) {
     thread->recheck = 0;
+    if (sn_dump_is_asked()) sn_dump_answer(thread);
     if (thread->pending.present) {
         if (thread->inside_call) {
             thread->stepping = SN_STEP_DELIVER;

@@ -20,6 +20,7 @@
 #include "base/report_file.h"
 #include "base/settings.h"
 #include "base/x86_64/raw_syscall.h"
+#include "guest/dump.h"
 #include "guest/events.h"
 #include "guest/limits.h"
 #include "guest/loader.h"
@@ -32,6 +33,7 @@
 #include "guest/thread.h"
 #include "jit/block.h"
 #include "jit/runtime.h"
+#include "jit/trace.h"
 
 /* -------------------------------------------------------------------------- fork */
 
@@ -53,6 +55,7 @@ static sn_thread *ending; /**< who holds the lock: a failure inside the end must
 void sn_process_after_fork(sn_thread *thread) {
     sn_space_after_fork();
     sn_memory_events_after_fork();
+    sn_dump_after_fork();
     sn_signals_after_fork(thread);
     sn_seccomp_after_fork();
     sn_log_after_fork();
@@ -66,21 +69,49 @@ void sn_process_after_fork(sn_thread *thread) {
 
 static bool report_failed;
 
+static void flush_traces_of(sn_thread *thread, void *data) {
+    (void)data;
+    sn_traces_flush(thread);
+}
+
+/** What all threads have appended to traces. They are stopped for it, each at an instruction; an engine that has failed
+    tries no such thing. */
+static void flush_traces(sn_thread *thread) {
+    if (!sn_traces_exist()) return;
+    if (thread->failed) {
+        sn_traces_flush(thread);
+        return;
+    }
+    sn_world_stop(thread);
+    sn_threads_visit(flush_traces_of, NULL);
+}
+
 void sn_process_end(sn_thread *thread) {
+    if (thread->borrowed) sn_traces_flush(thread);
     if (thread->borrowed || ending == thread) return;
-    sn_lock_acquire(&end_lock);
+    sn_process_lock_end();
     ending = thread;
     if (ended_process != thread->process) {
         ended_process = thread->process;
+        flush_traces(thread);
         if (sn_current_tool()->end) sn_current_tool()->end();
         if (!sn_output_close()) report_failed = true;
         if (sn_settings_current.stats) sn_statistics_print();
+        if (sn_traces_exist() && !thread->failed) sn_gate_open();
     }
     ending = NULL;
     sn_lock_release(&end_lock);
 }
 
-void sn_process_lock_end(void) { sn_lock_acquire(&end_lock); }
+/* Who holds the lock may stop all threads, which waits for those that are in the engine. */
+void sn_process_lock_end(void) {
+    sn_thread *thread = sn_thread_current();
+    if (thread->failed) return sn_lock_acquire(&end_lock);
+    sn_engine_leave(thread);
+    sn_lock_acquire(&end_lock);
+    sn_engine_enter(thread);
+}
+
 void sn_process_unlock_end(void) { sn_lock_release(&end_lock); }
 
 void sn_process_exit(sn_thread *thread, int status) {

@@ -27,6 +27,7 @@
 #include "guest/x86_64/abi.h"
 #include "jit/layout.h"
 #include "jit/runtime.h"
+#include "jit/trace.h"
 
 #define ENGINE_STACK_SIZE UINT64_C(0x200000)
 #define GUARD_SIZE SN_PAGE_SIZE
@@ -241,6 +242,7 @@ void sn_thread_set_data(sn_thread *thread, void *data) { thread->tool_data = dat
 void sn_thread_started(sn_thread *thread) {
     list_add(thread);
     sn_seccomp_thread_started(thread);
+    sn_traces_start(thread);
     if (tool->thread_start && !thread->borrowed) tool->thread_start(thread);
 }
 
@@ -457,6 +459,7 @@ static void become_child(sn_thread *thread) {
     alive = 1;
     starting = 0;
     sn_process_after_fork(thread);
+    sn_traces_after_fork(thread);
     madvise((char *)thread + SN_THREAD_COUNTERS, sn_counters_in_use() * 8, MADV_DONTNEED);
     if (tool->fork_child) tool->fork_child(thread);
 }
@@ -464,6 +467,7 @@ static void become_child(sn_thread *thread) {
 static long clone_copying(sn_thread *thread, clone_request *request) {
     long words[6];
     make_arguments(request, NULL, words);
+    sn_traces_flush(thread);
     sn_gate_close(thread);
     sn_process_before_fork();
     long result = sn_clone((long)request->number, words, NULL);
@@ -505,6 +509,7 @@ void sn_thread_begin(sn_thread *thread) {
 
 void sn_thread_exit(sn_thread *thread, int status) {
     sn_signals_hold_mask(thread);
+    sn_traces_flush(thread);
     if (thread->borrowed) {
         sn_engine_leave(thread);
         sn_syscall(__NR_exit, status);
@@ -515,6 +520,7 @@ void sn_thread_exit(sn_thread *thread, int status) {
     if (!last) {
         if (tool->thread_end) tool->thread_end(thread);
         list_retire(thread);
+        sn_traces_end(thread);
     }
     sn_process_unlock_end();
     /* The exit status stays the first thread's, as it is natively: this is no exit_group. */

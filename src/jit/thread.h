@@ -94,6 +94,7 @@ struct sn_thread {
     int id;                 /**< kernel thread number */
     int process;            /**< process number: differs for a vfork child that borrows the address space */
     bool borrowed;          /**< such a child */
+    bool failed;            /**< the engine found a fault of its own in this thread */
     void *tool_data;
 
     /* A block that was left early: the dispatcher tells the tool. */
