@@ -84,7 +84,47 @@ static ssize_t write_stream(void *cookie, const char *text, size_t size) {
     return first_error ? 0 : (ssize_t)size;
 }
 
+/** Where this thread's printing goes for a while. */
+static __thread struct {
+    FILE *stream;
+    int descriptor;
+    long at;
+    bool failed;
+} diverted;
+
+static ssize_t write_diverted(void *cookie, const char *text, size_t size) {
+    (void)cookie;
+    for (size_t done = 0; done < size && !diverted.failed;) {
+        ssize_t written = pwrite(diverted.descriptor, text + done, size - done, diverted.at);
+        if (written > 0) {
+            done += (size_t)written;
+            diverted.at += written;
+        } else if (written == 0 || errno != EINTR) {
+            diverted.failed = true;
+        }
+    }
+    return diverted.failed ? 0 : (ssize_t)size;
+}
+
+bool sn_output_divert(int descriptor, long at) {
+    diverted.descriptor = descriptor;
+    diverted.at = at;
+    diverted.failed = false;
+    diverted.stream = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_diverted});
+    return diverted.stream != NULL;
+}
+
+bool sn_output_divert_end(void) {
+    bool written = fclose(diverted.stream) == 0 && !diverted.failed;
+    diverted.stream = NULL;
+    return written;
+}
+
+bool sn_output_flush(void) { return !stream || (fflush(stream) == 0 && !first_error); }
+
 FILE *sn_output(void) {
+    if (diverted.stream)
+        return diverted.stream;
     if (stream)
         return stream;
     if (sn_settings_current.output && output_descriptor < 0) {

@@ -18,6 +18,14 @@ int sn_report_file_open(const char *template, unsigned sequence, char *name, siz
     nothing. */
 void sn_output_open(void);
 
+/** Let what this thread prints to sn_output() go to `descriptor`, from byte `at` on, instead. False if there is no memory. */
+bool sn_output_divert(int descriptor, long at);
+/** As before; returns whether everything was written. */
+bool sn_output_divert_end(void);
+
+/** Write what was printed so far; returns whether that could be done. */
+bool sn_output_flush(void);
+
 /** Write and close the report, if there is any. Returns whether everything was written; says so in one line if not. */
 bool sn_output_close(void);
 

@@ -13,6 +13,7 @@
 #include "base/settings.h"
 #include "cli/command_line.h"
 #include "cli/core_options.h"
+#include "cli/dump_command.h"
 #include "cli/environment.h"
 #include "cli/help.h"
 #include "cli/tool_loader.h"
@@ -73,6 +74,8 @@ int main(int count, char **words, char **environment) {
 
     if (count > 1 && strcmp(words[1], "report") == 0)
         sn_report_command((const char *const *)words + 2);
+    if (count > 1 && strcmp(words[1], "dump") == 0)
+        sn_dump_command((const char *const *)words + 2);
     sn_command_line line;
     sn_command_line_split((const char *const *)words + (count > 0), &line);
     answer_requests(&line);

@@ -15,6 +15,7 @@
 #include "base/settings.h"
 #include "base/x86_64/raw_syscall.h"
 #include "guest/dispatch.h"
+#include "guest/dump.h"
 #include "guest/events.h"
 #include "guest/signal.h"
 #include "guest/space.h"
@@ -275,7 +276,14 @@ static void repeat_syscall(sn_thread *thread, ucontext_t *context, interruption 
     at->client -= SN_SYSCALL_INSTRUCTION_SIZE;
 }
 
-/** Leave the code cache at the next boundary: sn_world_stop asks for it. */
+/** A wait in engine code that this signal, not one of the client's, ended: it is begun again. */
+static void repeat_wait(const sn_thread *thread, ucontext_t *context) {
+    bool ended = counter_of(context) == (uint64_t)sn_blocking_call + SN_SYSCALL_INSTRUCTION_SIZE &&
+                 (int64_t)*register_of(context, SN_RAX) == -EINTR;
+    if (ended && !thread->pending.present) set_counter(context, (uint64_t)sn_blocking_interrupted);
+}
+
+/** Leave the code cache at the next boundary: sn_world_stop or somebody who wants a dump asks for it. */
 static void stop(sn_thread *thread, ucontext_t *context) {
     interruption at = locate(thread, context);
     if (at.where == IN_BLOCK && at.at_boundary && !thread->stepping) {
@@ -288,6 +296,7 @@ static void stop(sn_thread *thread, ucontext_t *context) {
         set_stepping(context, true);
     } else {
         thread->recheck = 1;
+        repeat_wait(thread, context);
         redirect_engine(context, &at);
     }
 }
@@ -519,7 +528,7 @@ void sn_host_signal(int number, siginfo_t *info, ucontext_t *context, sn_thread 
     (void)number;
     if (sn_verify_signal(thread, context, info)) return;
     if (info->si_signo == SIGTRAP && info->si_code == TRAP_TRACE && thread->stepping) stepped(thread, context);
-    else if (sn_is_stop_request(info)) stop(thread, context);
+    else if (sn_is_stop_request(info) || sn_dump_note(info)) stop(thread, context);
     else if (is_synchronous(info)) synchronous(thread, context, info);
     else asynchronous(thread, context, info);
 }
