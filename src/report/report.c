@@ -13,6 +13,7 @@
 
 static const sn_report_kind *const kinds[] = {
     &sn_report_cachegrind,
+    &sn_report_memtrace,
 };
 
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
