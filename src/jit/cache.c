@@ -1,7 +1,7 @@
 /**
  * @fileoverview The code cache: see cache.h.
  *
- * Layout of the cache's range, from its start: the hash table of the general lookup (1 MiB), the system call table
+ * Layout of the cache's range, from its start: the hash table of the general lookup (512 KiB), the system call table
  * (64 KiB), the runtime code, then blocks in the order of their numbers.
  */
 #include "jit/cache.h"
@@ -15,18 +15,13 @@
 #include "jit/runtime.h"
 
 #define LOOKUP_TABLE SN_CACHE_START
-#define LOOKUP_TABLE_SIZE UINT64_C(0x100000)
+#define LOOKUP_TABLE_SIZE UINT64_C(0x80000)
 #define SYSCALL_TABLE (LOOKUP_TABLE + LOOKUP_TABLE_SIZE)
 #define RUNTIME (SYSCALL_TABLE + SN_SYSCALL_TABLE_SIZE)
 #define RUNTIME_SIZE UINT64_C(0x10000)
 #define BLOCKS (RUNTIME + RUNTIME_SIZE)
 /** Never translate with less room than this. */
 #define LEAST_ROOM 0x20000
-
-struct lookup_entry {
-    uint64_t minus_client;
-    uint64_t start;
-};
 
 uint64_t sn_runtime_enter_address;
 
@@ -84,9 +79,9 @@ void sn_cache_clear(void) {
 
 static uint64_t *table_entry(uint64_t client) { return (uint64_t *)(SN_TABLE_BASE + 8 * client); }
 
-static struct lookup_entry *lookup_entry(uint64_t client) {
-    return (struct lookup_entry *)LOOKUP_TABLE + (client & 0xffff);
-}
+/** Where the general lookup finds a client address, and the upper half of what it finds there (switch.S). */
+static uint64_t *lookup_word(uint64_t client) { return (uint64_t *)LOOKUP_TABLE + (client & 0xffff); }
+static uint64_t lookup_key(uint64_t client) { return (uint64_t)__builtin_bswap32(-(uint32_t)(client >> 16)) << 32; }
 
 /* An entry that is filled in already is the landing of a call, which must not get lost: it leads to the block too. */
 void sn_indirect_publish(uint64_t client, uint64_t start) {
@@ -105,28 +100,22 @@ void sn_indirect_expect(uint64_t client) {
         *table_entry(client) = sn_runtime_address(sn_runtime_miss);
 }
 
-/* An entry is two words and its readers take no lock: the client word is made unmatchable first and set last. */
+/* One store: readers take no lock, and must not find the cache address of one client address with the key of another. */
 void sn_general_publish(uint64_t client, uint64_t start) {
-    struct lookup_entry *entry = lookup_entry(client);
-    __atomic_store_n(&entry->minus_client, UINT64_C(1) << 63, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&entry->start, start, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&entry->minus_client, -client, __ATOMIC_SEQ_CST);
+    if (client >> 48) return;
+    __atomic_store_n(lookup_word(client), lookup_key(client) | start, __ATOMIC_RELEASE);
 }
 
 void sn_indirect_forget(uint64_t client, uint64_t start) {
     if (sn_in_low_window(client) && *table_entry(client) == start)
         __atomic_store_n(table_entry(client), sn_runtime_address(sn_runtime_miss), __ATOMIC_RELEASE);
-    struct lookup_entry *entry = lookup_entry(client);
-    if (entry->minus_client == -client)
-        __atomic_store_n(&entry->minus_client, UINT64_C(1) << 63, __ATOMIC_SEQ_CST);
+    if (*lookup_word(client) == (lookup_key(client) | start)) __atomic_store_n(lookup_word(client), 0, __ATOMIC_RELEASE);
 }
 
 void sn_indirect_clear(void) {
     madvise((void *)(SN_TABLE_BASE + 8 * SN_LOW_START), SN_TABLE_END - (SN_TABLE_BASE + 8 * SN_LOW_START),
             MADV_DONTNEED);
-    struct lookup_entry *entries = (struct lookup_entry *)LOOKUP_TABLE;
-    for (size_t i = 0; i < LOOKUP_TABLE_SIZE / sizeof *entries; i++)
-        if (entries[i].start) entries[i] = (struct lookup_entry){.minus_client = UINT64_C(1) << 63};
+    madvise((void *)LOOKUP_TABLE, LOOKUP_TABLE_SIZE, MADV_DONTNEED);
 }
 
 /* ------------------------------------------------------------------ system calls */

@@ -506,8 +506,10 @@ static void synchronous(sn_thread *thread, ucontext_t *context, siginfo_t *info)
         return;
     }
     if (info->si_signo == SIGSEGV && counter_of(context) == 0) {
-        /* An indirect branch through an entry of the table that was never filled in. */
-        set_counter(context, sn_runtime_address(sn_runtime_miss));
+        /* An indirect branch through an entry of a table that was never filled in; the general lookup has the entry, the
+           other one the target in %rcx. */
+        bool general = *register_of(context, SN_RCX) == 0;
+        set_counter(context, sn_runtime_address(general ? sn_runtime_lookup_missed : sn_runtime_miss));
         return;
     }
     if (info->si_signo == SIGTRAP && info->si_code == TRAP_TRACE && !own_step(thread, &at)) return;

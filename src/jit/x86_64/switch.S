@@ -68,7 +68,10 @@ sn_runtime_miss:
 
 /*
  * The general way of an indirect branch, for sites that were seen to leave the low window: a hash table of
- * 65536 entries {minus the client address, cache address}. Compares without touching the flags.
+ * 65536 words, indexed by bits 0 to 15 of the client address (cache.c). A word is read at once, since other threads
+ * write them at any time: its lower half is the cache address, its upper half, bytes reversed, minus bits 16 to 47 of the
+ * client address. Compares without touching the flags. A word that is zero looks like a block at 0 of a page that no
+ * program has; the signal handler then goes to sn_runtime_lookup_missed.
  */
         .balign 16
         .globl  sn_runtime_lookup
@@ -78,21 +81,27 @@ sn_runtime_lookup:
         movq    %rdx, %gs:(SN_THREAD_SPILL + 16)
         movq    %rcx, %gs:SN_THREAD_PC
         movzwl  %cx, %eax
-        leaq    (,%rax,8), %rax
+        movabsq $0x1122334455667788, %rdx       /* address of the table, filled in when copied */
         .globl  sn_runtime_lookup_table
         .hidden sn_runtime_lookup_table
-        movabsq $0x1122334455667788, %rdx       /* address of the table, filled in when copied */
 sn_runtime_lookup_table:
-        leaq    (%rdx,%rax,2), %rdx
-        movq    (%rdx), %rax
+        movq    (%rdx,%rax,8), %rdx
+        movl    %gs:(SN_THREAD_PC + 2), %eax    /* bits 16 to 47 */
+        bswapq  %rdx
+        leal    (%rdx,%rax), %ecx
+        movzwl  %gs:(SN_THREAD_PC + 6), %eax    /* bits 48 to 63: no block has any of them */
         leaq    (%rcx,%rax), %rcx
         jrcxz   1f
+        .globl  sn_runtime_lookup_missed
+        .hidden sn_runtime_lookup_missed
+sn_runtime_lookup_missed:
         movq    %gs:(SN_THREAD_SPILL + 8), %rax
         movq    %gs:(SN_THREAD_SPILL + 16), %rdx
         movq    %gs:SN_THREAD_SPILL, %rcx
         movl    $SN_EXIT_FAR, %gs:SN_THREAD_EXIT
         jmp     sn_runtime_exit
-1:      movq    8(%rdx), %rcx
+1:      bswapq  %rdx
+        movl    %edx, %ecx
         movq    %gs:(SN_THREAD_SPILL + 8), %rax
         movq    %gs:(SN_THREAD_SPILL + 16), %rdx
         jmp     *%rcx                            /* the block's indirect entry reloads %rcx */
