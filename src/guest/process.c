@@ -191,6 +191,7 @@ typedef struct exec_request {
     uint64_t number; /**< of the system call: a filter may allow only one of the two */
     int directory;
     char path[PATH_MAX];
+    const char *own; /**< the client's own program, if the path names that as a file of /proc; else NULL */
     int flags;
     uint64_t arguments, environment;
 } exec_request;
@@ -207,8 +208,7 @@ static long read_exec(uint64_t number, const uint64_t a[6], exec_request *reques
     if (size > sizeof request->path) return -ENAMETOOLONG;
     if (!sn_copy_safely(request->path, (const void *)a[at], size)) return -EFAULT;
     if (request->path[size - 1]) return -EFAULT;
-    const char *own = sn_procfs_exe_path(request->path);
-    if (own) snprintf(request->path, sizeof request->path, "%s", own);
+    request->own = sn_procfs_exe_path(request->path);
     return 0;
 }
 
@@ -219,6 +219,14 @@ static void name_of(const exec_request *request, char *name, size_t size) {
     else snprintf(name, size, SN_DESCRIPTORS "%d/%s", request->directory, request->path);
 }
 
+/** The name in /proc means the engine to the kernel and to the next engine, which therefore gets the file too. */
+static long open_own(const exec_request *request, sn_opened_program *opened) {
+    long descriptor = sn_syscall(__NR_openat, AT_FDCWD, request->own, O_PATH | O_CLOEXEC, 0);
+    if (descriptor < 0) return descriptor;
+    opened->descriptor = (int)descriptor;
+    return 0;
+}
+
 /** The file as a descriptor of the engine's own, where the request names it by one. 0 or -errno. */
 static long open_requested(const exec_request *request, sn_opened_program *opened) {
     bool follow = !(request->flags & AT_SYMLINK_NOFOLLOW);
@@ -226,6 +234,7 @@ static long open_requested(const exec_request *request, sn_opened_program *opene
     *opened = (sn_opened_program){.descriptor = -1};
     if (request->flags & ~(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW)) return -EINVAL;
     if (!request->path[0] && !(request->flags & AT_EMPTY_PATH)) return -ENOENT;
+    if (follow && request->own) return open_own(request, opened);
     if (follow && by_path) return 0;
     long descriptor = request->path[0] ? sn_syscall(__NR_openat, request->directory, request->path,
                                                     O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW), 0)
@@ -264,10 +273,10 @@ static long exec_native(sn_thread *thread, const exec_request *request, const wo
     long result = sn_seccomp_hand_to_kernel(thread);
     if (result) return result;
     sn_limits_before_exec(thread);
+    const char *path = request->own ? request->own : request->path;
     if (request->number == __NR_execve)
-        return sn_syscall(__NR_execve, request->path, arguments->words, environment->words);
-    return sn_syscall(__NR_execveat, request->directory, request->path, arguments->words, environment->words,
-                      request->flags);
+        return sn_syscall(__NR_execve, path, arguments->words, environment->words);
+    return sn_syscall(__NR_execveat, request->directory, path, arguments->words, environment->words, request->flags);
 }
 
 #define MOST_OWN_WORDS 128
@@ -320,7 +329,7 @@ static long exec_traced(const sn_thread *thread, const char *path, int program, 
 /** The execution of a program that can be run; `program`: it is open as that. */
 static long exec_checked(sn_thread *thread, const exec_request *request, const char *path, int program,
                          const word_list *arguments, const word_list *environment) {
-    bool traced = sn_settings_current.trace_children && !is_skipped(path);
+    bool traced = sn_settings_current.trace_children && !is_skipped(request->own ? request->own : path);
     sn_verbose(1, "process %d executes %s %s", thread->process, path, traced ? "under Sonde" : "without Sonde");
     sn_events_exec(thread, path);
     sn_process_end(thread);
