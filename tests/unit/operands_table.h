@@ -200,6 +200,12 @@
     {"vpcompressd %zmm0,(%rbx){%k1}",
      6, {0x62, 0xf2, 0x7d, 0x49, 0x8b, 0x03},
      "w? [rbx] 64=4x16, r k1 8, r v0 64=4x16"},
+    {"vpermd (%rbx),%zmm1,%zmm0{%k1}", /* all of it is loaded, whatever the mask */
+     6, {0x62, 0xf2, 0x75, 0x49, 0x36, 0x03},
+     "rw? v0 64=4x16, r k1 8, r v1 64=4x16, r [rbx] 64=4x16"},
+    {"vextracti32x4 $1,%zmm0,(%rbx){%k1}",
+     7, {0x62, 0xf3, 0x7d, 0x49, 0x39, 0x03, 0x01},
+     "w? [rbx] 16=4x4, r k1 8, r v0 64=4x16, r $0x1 1"},
     {"vmaskmovps (%rbx),%ymm1,%ymm0",
      5, {0xc4, 0xe2, 0x75, 0x2c, 0x03},
      "w v0 32=4x8f, r v1 32=4x8, r? [rbx] 32=4x8f"},

@@ -220,7 +220,7 @@ typedef struct sn_access_form {
     uint8_t first, last; /**< opcodes */
     uint8_t extensions;  /**< bit N: ModRM.reg (three bits) N */
     uint8_t operands;    /**< REGISTER, MEMORY: what ModRM names */
-    void (*enumerate)(sn_accessing *a);
+    void (*enumerate)(sn_accessing *a); /**< NULL: nothing is accessed */
 } sn_access_form;
 
 static const sn_access_form forms[] = {
@@ -240,6 +240,7 @@ static const sn_access_form forms[] = {
     {VEX, MAP_0F38, P66, 0x8e, 0x8e, ANY, MEMORY, sn_access_masked_stores},
     {VEX | EVEX, MAP_0F38, P66, 0x90, 0x93, ANY, MEMORY, sn_access_gather},
     {EVEX, MAP_0F38, P66, 0xa0, 0xa3, ANY, MEMORY, sn_access_scatter},
+    {EVEX, MAP_0F38, P66, 0xc6, 0xc7, ANY, MEMORY, NULL},                                  /* prefetches of gathers */
     {VEX, MAP_0F38, P66 | F2, 0x4b, 0x4b, ANY, MEMORY, sn_access_tile_load},               /* tileloaddt1, tileloadd */
     {VEX, MAP_0F38, F3, 0x4b, 0x4b, ANY, MEMORY, sn_access_tile_store},                    /* tilestored */
 };
@@ -253,11 +254,12 @@ static bool is_of_form(const sn_access_form *form, const sn_insn *insn, const sn
            form->extensions >> (encoded->reg & 7) & 1 && (form->operands & (insn->memory ? MEMORY : REGISTER));
 }
 
+/** NULL when its accesses do not vary. */
 static const sn_access_form *form_of(const sn_insn *insn, sn_encoded *encoded) {
     sn_encoded_of(insn, encoded);
     if (insn->repeated) return &repeated_string;
     for (unsigned i = 0; i < sizeof forms / sizeof forms[0]; i++)
-        if (is_of_form(&forms[i], insn, encoded)) return &forms[i];
+        if (is_of_form(&forms[i], insn, encoded)) return forms[i].enumerate ? &forms[i] : NULL;
     if (insn->encoding == ENCODED_EVEX && insn->memory && encoded->mask && !sn_access_ignores_mask(encoded))
         return &masked_lanes;
     return NULL;

@@ -99,6 +99,29 @@ static bool has_mask_register(const sn_listing *l) {
            l->z.avx.mask.reg != ZYDIS_REGISTER_K0;
 }
 
+/** Exception types without fault suppression: lanes of the result are not lanes of what is loaded. Intel's manual has some
+    in them that the library does not. */
+static bool loads_as_whole(const sn_listing *l) {
+    switch (l->z.mnemonic) {
+    case ZYDIS_MNEMONIC_VCVTNE2PS2BF16:
+    case ZYDIS_MNEMONIC_VDBPSADBW:
+    case ZYDIS_MNEMONIC_VGF2P8AFFINEQB:
+    case ZYDIS_MNEMONIC_VGF2P8AFFINEINVQB: return true;
+    default: break;
+    }
+    switch (l->z.meta.exception_class) {
+    case ZYDIS_EXCEPTION_CLASS_E4NF:
+    case ZYDIS_EXCEPTION_CLASS_E5NF:
+    case ZYDIS_EXCEPTION_CLASS_E6NF: return true;
+    default: return false;
+    }
+}
+
+/** Whether lanes of the memory operand are left alone where the mask register has no bit. */
+static bool is_masked(const sn_listing *l, const sn_operand *operand) {
+    return has_mask_register(l) && !(operand->role == SN_ROLE_READ && loads_as_whole(l));
+}
+
 /** bt and its kin with the bit number in a register: they reach any memory around the address. */
 static bool reaches_by_bit_number(const sn_listing *l) {
     switch (l->z.mnemonic) {
@@ -308,7 +331,7 @@ static void add_memory(sn_listing *l, const ZydisDecodedOperand *from) {
     operand->place = SN_PLACE_MEMORY;
     if (from->mem.type == ZYDIS_MEMOP_TYPE_AGEN || is_address_only(l))
         operand->role = SN_ROLE_ADDRESS;
-    else if (is_masked_move(l) || has_mask_register(l) || l->insn->repeated)
+    else if (is_masked_move(l) || is_masked(l, operand) || l->insn->repeated)
         operand->is_conditional = true;
     set_address(l, operand, from);
     bool tile_rows = l->z.meta.category == ZYDIS_CATEGORY_AMX_TILE;
