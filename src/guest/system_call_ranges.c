@@ -157,6 +157,7 @@ static sn_range_end end_of(const sn_argument *argument) {
     sn_range_end end = {0};
     switch (argument->end) {
     case SN_END_POSITIVE: end.least = 1; break;
+    case SN_END_TEXT: end.is_text = true; break;
     case SN_END_INTERRUPTED: end.error = EINTR; break;
     case SN_END_RESULT:
         end.by_result = true;
@@ -241,7 +242,7 @@ void sn_call_ranges_end(sn_call_ranges *list, int64_t result) {
         sn_system_range range = list->ranges[i];
         const sn_range_end *end = &list->ends[i];
         if (range.role != SN_ROLE_WRITTEN || !counts(end, result)) continue;
-        if (!end->continues) left = amount(end, result);
+        if (!end->continues) left = end->is_text ? string_size(range.start, range.size) : amount(end, result);
         if (range.size > left) range.size = left;
         left -= range.size;
         if (range.size) list->ranges[kept++] = range;

@@ -27,6 +27,7 @@ typedef struct sn_range_end {
     bool only_zero;     /**< by the result 0 only */
     bool continues;     /**< gets what the range before it left of its amount */
     int16_t error;      /**< by this error (E*) too */
+    bool is_text;       /**< up to its zero byte */
     bool by_result;     /**< as many bytes as `extra` and `unit` for each that the result counts */
     uint8_t word;       /**< 4 or 8: ... for each that the number of this size at `amount_at` counts */
     uint32_t unit, extra;

@@ -628,7 +628,7 @@ const sn_call_case sn_call_cases[] = {
     CASE(SYSLOG, 3, 1, OUT_RESULT(2)),
     CASE(SYSLOG, 4, 1, OUT_RESULT(2)),
     CASE(SYSFS, 1, 1, STRING),
-    CASE(SYSFS, 2, 2, OUT(256)), /* a name of unknown length */
+    CASE(SYSFS, 2, 2, {.kind = SN_ARGUMENT_FIXED, .role = SN_ROLE_WRITTEN, .end = SN_END_TEXT, .size = 256}),
     CASE(MODIFY_LDT, 0, 1, OUT_RESULT(2)),
     CASE(MODIFY_LDT, 1, 1, IN(SEGMENT_DESCRIPTOR)),
     CASE(MODIFY_LDT, 2, 1, OUT_RESULT(2)),

@@ -31,6 +31,7 @@ typedef enum sn_argument_end {
     SN_END_WHOLE,          /**< all, if the call succeeded */
     SN_END_RESULT,         /**< `extra` bytes and `size` for each that the result counts */
     SN_END_POSITIVE,       /**< all, if the result is above 0 */
+    SN_END_TEXT,           /**< a string with its zero byte, if the call succeeded */
     SN_END_INTERRUPTED,    /**< all, if the call succeeded or was interrupted */
 } sn_argument_end;
 
