@@ -1,0 +1,50 @@
+/**
+ * @fileoverview One set-associative cache with LRU replacement, of which the models are made.
+ *
+ * The set of a line is given by the low bits of its number. Not thread-safe: shared caches lock (shared_level.h).
+ */
+#ifndef SONDE_TOOLS_CACHE_LEVEL_H
+#define SONDE_TOOLS_CACHE_LEVEL_H
+
+#include <string.h>
+
+#include "geometry.h"
+
+typedef struct cache_level {
+    uint64_t *tags;      /**< for each set its ways, the last used first: line number + 1, 0 for an empty one */
+    uint64_t set_mask;
+    uint32_t ways;
+    uint32_t line_shift; /**< line number = address >> line_shift */
+} cache_level;
+
+void cache_level_init(cache_level *level, const cache_geometry *geometry);
+void cache_level_release(cache_level *level);
+
+/** Use a line: it becomes the last used of its set, in place of the one least recently used if it was not there. Returns
+    whether it was. */
+static inline bool cache_level_use(cache_level *level, uint64_t line) {
+    uint64_t *set = level->tags + (line & level->set_mask) * level->ways, tag = line + 1;
+    if (set[0] == tag) {
+        return true;
+    }
+    uint32_t way = 1;
+    while (way < level->ways && set[way] != tag) {
+        way++;
+    }
+    bool is_hit = way < level->ways;
+    memmove(set + 1, set, (is_hit ? way : level->ways - 1) * sizeof *set);
+    set[0] = tag;
+    return is_hit;
+}
+
+/** Use all lines of the bytes from `address` on. Returns whether all were there. */
+static inline bool cache_level_refer(cache_level *level, uint64_t address, uint32_t size) {
+    uint64_t line = address >> level->line_shift, last = (address + size - 1) >> level->line_shift;
+    bool is_hit = cache_level_use(level, line);
+    while (line < last) {
+        is_hit &= cache_level_use(level, ++line);
+    }
+    return is_hit;
+}
+
+#endif

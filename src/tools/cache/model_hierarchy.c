@@ -1,0 +1,128 @@
+/**
+ * @fileoverview A model nearer to today's processors: first- and second-level caches of each thread's own, a shared third
+ * level, and a prefetcher.
+ *
+ * LRU and write-allocate at all levels; none is exclusive. The prefetcher watches the data references that miss the first
+ * level, by instruction: when one is the same distance from the one before it for the second time running, the next two
+ * lines at that distance are brought into the second and third level, as long as they are in the same page of 4 KiB. What
+ * it brings is no reference and no miss.
+ */
+#include <stdlib.h>
+
+#include <sonde/tool.h>
+
+#include "level.h"
+#include "model.h"
+#include "shared_level.h"
+
+enum { STREAMS = 256, SURE = 2, AHEAD = 2, PAGE_SHIFT = 12 };
+
+/** What the prefetcher knows of one instruction. Several may share an entry and then disturb each other. */
+typedef struct stream {
+    uint64_t instruction;
+    uint64_t line;     /**< of the second level, last missed */
+    int64_t distance;  /**< lines */
+    unsigned repeated; /**< how often the distance was the same, up to SURE */
+} stream;
+
+typedef struct core {
+    cache_level i1, d1, l2;
+    stream streams[STREAMS];
+} core;
+
+static const cache_geometry *geometry;
+static cache_shared_level *last;
+
+static void start(const cache_geometry *geometries) {
+    geometry = geometries;
+    last = cache_shared_level_new(&geometries[CACHE_LL]);
+}
+
+static void *core_new(void) {
+    core *made = calloc(1, sizeof *made);
+    if (made == NULL) {
+        sn_fail(125, "cache: out of memory");
+    }
+    cache_level_init(&made->i1, &geometry[CACHE_I1]);
+    cache_level_init(&made->d1, &geometry[CACHE_D1]);
+    cache_level_init(&made->l2, &geometry[CACHE_L2]);
+    return made;
+}
+
+static void core_free(void *data) {
+    core *old = data;
+    cache_level_release(&old->i1);
+    cache_level_release(&old->d1);
+    cache_level_release(&old->l2);
+    free(old);
+}
+
+static void bring_ahead(core *mine, const stream *known) {
+    uint32_t shift = mine->l2.line_shift;
+    for (int64_t i = 1; i <= AHEAD; i++) {
+        uint64_t line = known->line + (uint64_t)(i * known->distance);
+        if (line << shift >> PAGE_SHIFT != known->line << shift >> PAGE_SHIFT) {
+            return;
+        }
+        if (!cache_level_use(&mine->l2, line)) {
+            cache_shared_level_refer(last, line << shift, 1);
+        }
+    }
+}
+
+/** Learn from a miss. Lines beyond the first, of a reference that spans some, are not looked at. */
+static void watch(core *mine, const cache_reference *reference) {
+    stream *known = &mine->streams[(reference->instruction ^ reference->instruction >> 8) % STREAMS];
+    uint64_t line = reference->address >> mine->l2.line_shift;
+    int64_t distance = (int64_t)(line - known->line);
+    if (known->instruction != reference->instruction) {
+        *known = (stream){.instruction = reference->instruction, .line = line};
+        return;
+    }
+    if (distance == 0) {
+        return;
+    }
+    bool is_same = distance == known->distance;
+    *known = (stream){
+        .instruction = reference->instruction,
+        .line = line,
+        .distance = distance,
+        .repeated = !is_same ? 1 : known->repeated < SURE ? known->repeated + 1 : SURE,
+    };
+    if (known->repeated == SURE) {
+        bring_ahead(mine, known);
+    }
+}
+
+static unsigned refer(void *data, const cache_reference *reference) {
+    core *mine = data;
+    bool is_fetch = reference->kind == CACHE_FETCH;
+    if (cache_level_refer(is_fetch ? &mine->i1 : &mine->d1, reference->address, reference->size)) {
+        return 0;
+    }
+    unsigned missed = 1;
+    if (!cache_level_refer(&mine->l2, reference->address, reference->size)) {
+        missed = cache_shared_level_refer(last, reference->address, reference->size) ? 2 : 3;
+    }
+    if (!is_fetch) {
+        watch(mine, reference);
+    }
+    return missed;
+}
+
+const cache_model cache_model_hierarchy = {
+    .name = "hierarchy",
+    .has = {[CACHE_I1] = true, [CACHE_D1] = true, [CACHE_L2] = true, [CACHE_LL] = true},
+    .level_count = 3,
+    .events =
+        {
+            [CACHE_FETCH] = {"I1mr", "I2mr", "ILmr"},
+            [CACHE_READ] = {"D1mr", "D2mr", "DLmr"},
+            [CACHE_WRITE] = {"D1mw", "D2mw", "DLmw"},
+        },
+    .level_names = {"1", "2", "LL"},
+    .start = start,
+    .core_new = core_new,
+    .core_free = core_free,
+    .refer = refer,
+};

@@ -1,0 +1,329 @@
+/**
+ * @fileoverview Sums up events by source line, and writes the profile. See profile.h.
+ *
+ * Finding the line of an address is slow, and superblocks hold the same code several times: so the instructions of all
+ * blocks are sorted by address, and each address is looked up once.
+ */
+#include "profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <sonde/cachegrind.h>
+
+#include "settings.h"
+
+/** An instruction of a block that was executed. */
+typedef struct executed {
+    uint64_t address;
+    const cache_record *record;
+    unsigned index;
+    uint64_t executions, steps;
+} executed;
+
+typedef struct executed_list {
+    executed *items;
+    size_t count, room;
+    const cache_summary *summary;
+} executed_list;
+
+/** A name for code of a module that has no symbol there. */
+typedef struct module_name {
+    struct module_name *next;
+    const char *module;
+    char *name;
+} module_name;
+
+static module_name *module_names; /* few, and needed until the end */
+
+static void *resized(void *memory, size_t count, size_t size) {
+    void *result = reallocarray(memory, count, size);
+    if (result == NULL) {
+        sn_fail(125, "cache: out of memory");
+    }
+    return result;
+}
+
+/* -------------------------------------------------------------------------- events */
+
+unsigned cache_profile_references(cache_kind kind) {
+    return kind * (1 + (cache_current.simulates_caches ? cache_current.model->level_count : 0));
+}
+
+unsigned cache_profile_branches(void) {
+    return cache_current.simulates_caches ? cache_profile_references(CACHE_KINDS) : 1;
+}
+
+static void name_events(cache_profile *profile) {
+    static const char *const references[CACHE_KINDS] = {"Ir", "Dr", "Dw"}, *const branches[] = {"Bc", "Bcm", "Bi", "Bim"};
+    const cache_model *model = cache_current.model;
+    profile->events[profile->event_count++] = references[CACHE_FETCH];
+    if (cache_current.simulates_caches) {
+        profile->event_count = 0;
+        for (unsigned kind = 0; kind < CACHE_KINDS; kind++) {
+            profile->events[profile->event_count++] = references[kind];
+            for (unsigned level = 0; level < model->level_count; level++) {
+                profile->events[profile->event_count++] = model->events[kind][level];
+            }
+        }
+    }
+    for (unsigned i = 0; cache_current.simulates_branches && i < 4; i++) {
+        profile->events[profile->event_count++] = branches[i];
+    }
+}
+
+static void add_references(int64_t *counts, const executed *executed, const uint64_t *site) {
+    const cache_instruction *instruction = &executed->record->instructions[executed->index];
+    counts[cache_profile_references(CACHE_READ)] += (int64_t)(instruction->reads * executed->executions);
+    counts[cache_profile_references(CACHE_WRITE)] += (int64_t)(instruction->writes * executed->executions);
+    for (unsigned kind = 0; site != NULL && kind < CACHE_KINDS; kind++) {
+        int64_t *references = &counts[cache_profile_references(kind)];
+        *references += (int64_t)site[CACHE_SITE_REFERENCES + kind];
+        for (unsigned level = 0; level < cache_current.model->level_count; level++) {
+            references[1 + level] += (int64_t)site[CACHE_SITE_MISSES + kind * CACHE_MOST_LEVELS + level];
+        }
+    }
+}
+
+static void add_branches(int64_t *counts, const executed *executed, const uint64_t *site) {
+    uint8_t shape = executed->record->instructions[executed->index].shape;
+    if ((shape & (CACHE_CONDITIONAL | CACHE_INDIRECT)) != 0) {
+        int64_t *branches = &counts[cache_profile_branches() + (shape & CACHE_INDIRECT ? 2 : 0)];
+        branches[0] += (int64_t)executed->executions;
+        branches[1] += site == NULL ? 0 : (int64_t)site[CACHE_SITE_MISPREDICTED];
+    }
+}
+
+static void add_events(int64_t *counts, const cache_summary *summary, const executed *executed) {
+    const uint64_t *site = cache_site_find(&summary->sites, executed->record->first_site + executed->index);
+    counts[0] += (int64_t)executed->steps;
+    if (cache_current.simulates_caches) {
+        add_references(counts, executed, site);
+    }
+    if (cache_current.simulates_branches) {
+        add_branches(counts, executed, site);
+    }
+}
+
+/* --------------------------------------------------------------- what was executed */
+
+static uint64_t cuts_at(uint32_t site, void *data) {
+    const executed_list *list = data;
+    const uint64_t *counters = cache_site_find(&list->summary->sites, site);
+    return counters == NULL ? 0 : counters[CACHE_SITE_CUTS];
+}
+
+static void add_executed(const cache_executed *found, void *data) {
+    executed_list *list = data;
+    uint32_t site = found->record->first_site + found->index;
+    if (found->steps == 0 && found->executions == 0 && cache_site_find(&list->summary->sites, site) == NULL) {
+        return;
+    }
+    if (list->count == list->room) {
+        list->room = list->room == 0 ? 4096 : list->room * 2;
+        list->items = resized(list->items, list->room, sizeof *list->items);
+    }
+    list->items[list->count++] = (executed){
+        .address = found->record->instructions[found->index].address,
+        .record = found->record,
+        .index = found->index,
+        .executions = found->executions,
+        .steps = found->steps,
+    };
+}
+
+static int by_address(const void *left, const void *right) {
+    const executed *a = left, *b = right;
+    return (a->address > b->address) - (a->address < b->address);
+}
+
+static executed_list list_executed(const cache_summary *summary) {
+    executed_list list = {.summary = summary};
+    for (const cache_record *record = cache_record_next(NULL); record != NULL; record = cache_record_next(record)) {
+        if ((size_t)record->counters + record->counter_count <= summary->value_count &&
+            summary->values[record->counters] != 0) {
+            cache_record_walk(record, summary->values + record->counters, cuts_at, add_executed, &list);
+        }
+    }
+    if (list.count > 0) {
+        qsort(list.items, list.count, sizeof *list.items, by_address);
+    }
+    return list;
+}
+
+/* ---------------------------------------------------------------------------- rows */
+
+/** Rows that were found so far, by a hash of their place. */
+typedef struct row_table {
+    cache_row *rows;
+    size_t count, room;
+    uint32_t *places;  /**< index + 1 in `rows`, 0: free; twice as many as there is room for rows */
+} row_table;
+
+static size_t home_of(const row_table *table, const cache_row *row) {
+    uint64_t hash = (uintptr_t)row->file * UINT64_C(0x9e3779b97f4a7c15) ^ (uintptr_t)row->function ^
+                    (uint64_t)row->line << 40;
+    hash *= UINT64_C(0xbf58476d1ce4e5b9);
+    return (hash >> 32) & (2 * table->room - 1);
+}
+
+static uint32_t *place_of(const row_table *table, const cache_row *row) {
+    size_t at = home_of(table, row);
+    for (;; at = (at + 1) & (2 * table->room - 1)) {
+        uint32_t *place = &table->places[at];
+        const cache_row *found = *place == 0 ? NULL : &table->rows[*place - 1];
+        if (found == NULL ||
+            (found->file == row->file && found->function == row->function && found->line == row->line)) {
+            return place;
+        }
+    }
+}
+
+static void grow(row_table *table) {
+    table->room = table->room == 0 ? 4096 : table->room * 2;
+    table->rows = resized(table->rows, table->room, sizeof *table->rows);
+    free(table->places);
+    table->places = calloc(2 * table->room, sizeof *table->places);
+    if (table->places == NULL) {
+        sn_fail(125, "cache: out of memory");
+    }
+    for (size_t i = 0; i < table->count; i++) {
+        *place_of(table, &table->rows[i]) = (uint32_t)i + 1;
+    }
+}
+
+/** The row of that place, with zero counts if it is new. */
+static cache_row *row_of(row_table *table, const cache_row *place) {
+    if (table->count == table->room) {
+        grow(table);
+    }
+    uint32_t *at = place_of(table, place);
+    if (*at == 0) {
+        table->rows[table->count++] = *place;
+        *at = (uint32_t)table->count;
+    }
+    return &table->rows[*at - 1];
+}
+
+static const char *name_of_module(const char *module) {
+    for (const module_name *known = module_names; known != NULL; known = known->next) {
+        if (known->module == module) {
+            return known->name;
+        }
+    }
+    module_name *name = resized(NULL, 1, sizeof *name);
+    const char *slash = strrchr(module, '/');
+    *name = (module_name){.next = module_names, .module = module};
+    if (asprintf(&name->name, "??? (%s)", slash == NULL ? module : slash + 1) < 0) {
+        sn_fail(125, "cache: out of memory");
+    }
+    module_names = name;
+    return name->name;
+}
+
+/** Where the code was written: of inlined functions, the innermost. */
+static cache_row locate(uint64_t address) {
+    sn_inlined frame;
+    sn_location location;
+    cache_row row = {0};
+    if (sn_locate_inlined(address, &frame, 1) == 1) {
+        row.function = frame.function;
+        row.file = frame.line == 0 ? NULL : frame.file;
+        row.line = row.file == NULL ? 0 : frame.line;
+    }
+    if (row.function == NULL && sn_locate(address, &location) && location.module != NULL) {
+        row.function = name_of_module(location.module);
+    }
+    return row;
+}
+
+static int compare_names(const char *a, const char *b) {
+    return a == b ? 0 : a == NULL ? -1 : b == NULL ? 1 : strcmp(a, b);
+}
+
+static int by_place(const void *left, const void *right) {
+    const cache_row *a = left, *b = right;
+    int order = compare_names(a->file, b->file);
+    order = order != 0 ? order : compare_names(a->function, b->function);
+    return order != 0 ? order : (a->line > b->line) - (a->line < b->line);
+}
+
+static void take_rows(cache_profile *profile, row_table *table) {
+    free(table->places);
+    profile->rows = table->rows;
+    for (size_t i = 0; i < table->count; i++) {
+        bool is_empty = true;
+        for (unsigned event = 0; event < profile->event_count; event++) {
+            profile->totals[event] += table->rows[i].counts[event];
+            is_empty &= table->rows[i].counts[event] == 0;
+        }
+        if (!is_empty) {
+            profile->rows[profile->row_count++] = table->rows[i];
+        }
+    }
+    if (profile->row_count > 0) {
+        qsort(profile->rows, profile->row_count, sizeof *profile->rows, by_place);
+    }
+}
+
+void cache_profile_make(cache_profile *profile, const cache_summary *summary) {
+    row_table table = {0};
+    *profile = (cache_profile){0};
+    name_events(profile);
+    executed_list list = list_executed(summary);
+    cache_row *row = NULL;
+    for (size_t i = 0; i < list.count; i++) {
+        if (i == 0 || list.items[i].address != list.items[i - 1].address) {
+            cache_row place = locate(list.items[i].address);
+            row = row_of(&table, &place);
+        }
+        add_events(row->counts, summary, &list.items[i]);
+    }
+    free(list.items);
+    take_rows(profile, &table);
+}
+
+void cache_profile_free(cache_profile *profile) {
+    free(profile->rows);
+    *profile = (cache_profile){0};
+}
+
+/* ------------------------------------------------------------------------- writing */
+
+static void describe(sn_cachegrind *file) {
+    for (unsigned i = 0; i < CACHE_COUNT; i++) {
+        const cache_geometry *geometry = &cache_current.geometries[i];
+        char text[120];
+        if (cache_current.simulates_caches && cache_current.model->has[i]) {
+            snprintf(text, sizeof text, "%s cache:         %llu B, %llu B, %llu-way associative", cache_names[i],
+                     (unsigned long long)geometry->size, (unsigned long long)geometry->line,
+                     (unsigned long long)geometry->ways);
+            sn_cachegrind_description(file, text);
+        }
+    }
+    if (cache_current.simulates_caches && cache_current.model != cache_models[0]) {
+        char text[120];
+        snprintf(text, sizeof text, "Model:            %s", cache_current.model->name);
+        sn_cachegrind_description(file, text);
+    }
+}
+
+void cache_profile_write(const cache_profile *profile) {
+    FILE *stream = sn_file_create(cache_current.file);
+    const char *const *words;
+    sn_cachegrind file;
+    if (stream == NULL) {
+        return;
+    }
+    sn_cachegrind_begin(&file, stream);
+    describe(&file);
+    int word_count = sn_client_arguments(&words);
+    sn_cachegrind_command(&file, (size_t)word_count, words);
+    sn_cachegrind_events(&file, profile->event_count, profile->events);
+    for (size_t i = 0; i < profile->row_count; i++) {
+        const cache_row *row = &profile->rows[i];
+        sn_cachegrind_line(&file, row->file, row->function, row->line, row->counts);
+    }
+    sn_cachegrind_summary(&file, profile->totals);
+    sn_file_close(stream);
+}

@@ -1,0 +1,55 @@
+/**
+ * @fileoverview A cache that several threads share. See shared_level.h.
+ */
+#include "shared_level.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include <sonde/tool.h>
+
+enum { LOCKS = 1024, SPINS = 200 };
+
+struct cache_shared_level {
+    cache_level level;
+    atomic_bool locks[LOCKS]; /**< set N has lock N % LOCKS */
+};
+
+cache_shared_level *cache_shared_level_new(const cache_geometry *geometry) {
+    cache_shared_level *shared = calloc(1, sizeof *shared);
+    if (shared == NULL) {
+        sn_fail(125, "cache: out of memory");
+    }
+    cache_level_init(&shared->level, geometry);
+    return shared;
+}
+
+/** Held for some nanoseconds, so that waiting in the kernel would be slower. */
+static void acquire(atomic_bool *lock) {
+    for (unsigned spins = 0; atomic_exchange_explicit(lock, true, memory_order_acquire); spins++) {
+        while (atomic_load_explicit(lock, memory_order_relaxed) && ++spins < SPINS) {
+        }
+        if (spins >= SPINS) {
+            sched_yield(); /* its owner may not be running */
+            spins = 0;
+        }
+    }
+}
+
+static bool use(cache_shared_level *shared, uint64_t line) {
+    atomic_bool *lock = &shared->locks[line & shared->level.set_mask & (LOCKS - 1)];
+    acquire(lock);
+    bool is_hit = cache_level_use(&shared->level, line);
+    atomic_store_explicit(lock, false, memory_order_release);
+    return is_hit;
+}
+
+bool cache_shared_level_refer(cache_shared_level *shared, uint64_t address, uint32_t size) {
+    uint64_t line = address >> shared->level.line_shift, last = (address + size - 1) >> shared->level.line_shift;
+    bool is_hit = use(shared, line);
+    while (line < last) {
+        is_hit &= use(shared, ++line);
+    }
+    return is_hit;
+}

@@ -1,0 +1,101 @@
+/**
+ * @fileoverview Tables of sites, in two steps: chapters, and pages of counters in them. See sites.h.
+ */
+#include "sites.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include <sonde/tool.h>
+
+enum { PAGE_BITS = 7, CHAPTER_BITS = 11, CHAPTERS_BITS = 14 };
+enum { PAGE_SITES = 1 << PAGE_BITS, CHAPTER_PAGES = 1 << CHAPTER_BITS, CHAPTERS = 1 << CHAPTERS_BITS };
+
+typedef struct page {
+    uint64_t counters[PAGE_SITES][CACHE_SITE_COUNTERS];
+} page;
+
+typedef struct cache_site_chapter {
+    page *pages[CHAPTER_PAGES];
+} cache_site_chapter;
+
+static uint32_t sites_used;
+
+uint32_t cache_sites_new(uint32_t count) {
+    uint32_t first = sites_used;
+    if (count > UINT32_MAX - sites_used) {
+        sn_fail(125, "cache: too much code");
+    }
+    sites_used += count;
+    return first;
+}
+
+static void *zeroed(size_t size) {
+    void *memory = calloc(1, size);
+    if (memory == NULL) {
+        sn_fail(125, "cache: out of memory");
+    }
+    return memory;
+}
+
+/** What *place points to, made if it is not there: readers see it only when it is complete. */
+#define made(place)                                                                                       \
+    ({                                                                                                    \
+        __typeof__(*(place)) made_found = *(place);                                                       \
+        if (made_found == NULL) {                                                                         \
+            made_found = zeroed(sizeof *made_found);                                                      \
+            __atomic_store_n((place), made_found, __ATOMIC_RELEASE);                                      \
+        }                                                                                                 \
+        made_found;                                                                                       \
+    })
+
+uint64_t *cache_site_counters(cache_sites *sites, uint32_t site) {
+    if (sites->chapters == NULL) {
+        __atomic_store_n(&sites->chapters, zeroed(CHAPTERS * sizeof *sites->chapters), __ATOMIC_RELEASE);
+    }
+    cache_site_chapter *chapter = made(&sites->chapters[site >> (PAGE_BITS + CHAPTER_BITS)]);
+    page *page = made(&chapter->pages[site >> PAGE_BITS & (CHAPTER_PAGES - 1)]);
+    return page->counters[site & (PAGE_SITES - 1)];
+}
+
+const uint64_t *cache_site_find(const cache_sites *sites, uint32_t site) {
+    cache_site_chapter **chapters = __atomic_load_n(&sites->chapters, __ATOMIC_ACQUIRE);
+    cache_site_chapter *chapter =
+        chapters == NULL ? NULL : __atomic_load_n(&chapters[site >> (PAGE_BITS + CHAPTER_BITS)], __ATOMIC_ACQUIRE);
+    page *page = chapter == NULL
+                     ? NULL
+                     : __atomic_load_n(&chapter->pages[site >> PAGE_BITS & (CHAPTER_PAGES - 1)], __ATOMIC_ACQUIRE);
+    return page == NULL ? NULL : page->counters[site & (PAGE_SITES - 1)];
+}
+
+static void add_page(cache_sites *to, const page *from, uint32_t first_site) {
+    uint64_t *sums = cache_site_counters(to, first_site);
+    const uint64_t *counters = from->counters[0];
+    for (unsigned i = 0; i < PAGE_SITES * CACHE_SITE_COUNTERS; i++) {
+        sums[i] += __atomic_load_n(&counters[i], __ATOMIC_RELAXED);
+    }
+}
+
+void cache_sites_add(cache_sites *to, const cache_sites *from) {
+    cache_site_chapter **chapters = __atomic_load_n(&from->chapters, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; chapters != NULL && i < CHAPTERS; i++) {
+        const cache_site_chapter *chapter = __atomic_load_n(&chapters[i], __ATOMIC_ACQUIRE);
+        for (uint32_t k = 0; chapter != NULL && k < CHAPTER_PAGES; k++) {
+            const page *page = __atomic_load_n(&chapter->pages[k], __ATOMIC_ACQUIRE);
+            if (page != NULL) {
+                add_page(to, page, (i << CHAPTER_BITS | k) << PAGE_BITS);
+            }
+        }
+    }
+}
+
+void cache_sites_free(cache_sites *sites) {
+    for (uint32_t i = 0; sites->chapters != NULL && i < CHAPTERS; i++) {
+        for (uint32_t k = 0; sites->chapters[i] != NULL && k < CHAPTER_PAGES; k++) {
+            free(sites->chapters[i]->pages[k]);
+        }
+        free(sites->chapters[i]);
+    }
+    free(sites->chapters);
+    *sites = (cache_sites){0};
+}

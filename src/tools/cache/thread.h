@@ -1,0 +1,32 @@
+/**
+ * @fileoverview Threads of the tool `cache`: what each has, and what is summed up of all.
+ *
+ * cache.c calls the events; profile.c reads the summary.
+ */
+#ifndef SONDE_TOOLS_CACHE_THREAD_H
+#define SONDE_TOOLS_CACHE_THREAD_H
+
+#include <sonde/tool.h>
+
+#include "record.h"
+#include "sites.h"
+
+/** Everything counted, all threads, alive or not. Freed by cache_summary_free(). */
+typedef struct cache_summary {
+    uint64_t *values; /**< of every counter */
+    size_t value_count;
+    cache_sites sites;
+} cache_summary;
+
+void cache_thread_start(sn_thread *thread);
+void cache_thread_end(sn_thread *thread);
+void cache_thread_interrupted(sn_thread *thread, void *data, unsigned completed);
+void cache_thread_batch(const sn_batch *batch);
+
+/** What was counted so far is the parent's; the child's caches are as warm as they were. */
+void cache_thread_fork_child(sn_thread *thread);
+
+void cache_summarise(cache_summary *summary);
+void cache_summary_free(cache_summary *summary);
+
+#endif
