@@ -245,12 +245,12 @@ uint64_t *sn_slot_of(sn_thread *thread, sn_slot slot); /**< from C code */
 void sn_count(sn_block *block, sn_counter counter, sn_value amount);
 
 /** Call any C function with up to 6 arguments, the client's whole state being preserved: some 100 ns. The function may do
-    all that callbacks may. `function` is called with the System V convention, its result ignored. */
-void sn_call(sn_block *block, void (*function)(void), unsigned count, const sn_value *arguments);
+    all that callbacks may; its arguments are integers of 64 bits or pointers, its result is ignored. */
+void sn_call(sn_block *block, void *function, unsigned count, const sn_value *arguments);
 
 /** Call a leaf function compiled with SN_FAST: some nanoseconds. It may use no vector registers, no thread-local
     variables and no function that is not SN_FAST itself; up to 6 arguments; returns a 64-bit value. */
-sn_value sn_call_fast(sn_block *block, uint64_t (*function)(void), unsigned count, const sn_value *arguments);
+sn_value sn_call_fast(sn_block *block, void *function, unsigned count, const sn_value *arguments);
 #define SN_FAST __attribute__((target("general-regs-only"), no_stack_protector, no_instrument_function, aligned(16)))
 
 /** One access to memory as it happened. */

@@ -225,17 +225,17 @@ static void add_arguments(sn_block *block, unsigned count, const sn_value *argum
     }
 }
 
-void sn_call(sn_block *block, void (*function)(void), unsigned count, const sn_value *arguments) {
+void sn_call(sn_block *block, void *function, unsigned count, const sn_value *arguments) {
     add_arguments(block, count, arguments);
     sn_operation *operation = add(block, SN_OPERATION_CALL);
     operation->function = function;
     operation->what = (uint16_t)count;
 }
 
-sn_value sn_call_fast(sn_block *block, uint64_t (*function)(void), unsigned count, const sn_value *arguments) {
+sn_value sn_call_fast(sn_block *block, void *function, unsigned count, const sn_value *arguments) {
     add_arguments(block, count, arguments);
     sn_operation *operation = add(block, SN_OPERATION_CALL_FAST);
-    operation->fast = function;
+    operation->function = function;
     operation->what = (uint16_t)count;
     return with_result(block, operation);
 }
@@ -243,7 +243,7 @@ sn_value sn_call_fast(sn_block *block, uint64_t (*function)(void), unsigned coun
 void sn_call_before(sn_block *block, unsigned index, void (*function)(sn_thread *thread, void *data), void *data) {
     sn_insert_before(block, index);
     sn_value arguments[2] = {sn_current_thread(block), sn_constant(block, (uint64_t)(uintptr_t)data)};
-    sn_call(block, (void (*)(void))function, 2, arguments);
+    sn_call(block, (void *)function, 2, arguments);
 }
 
 void sn_insert_accesses(sn_block *block, unsigned index, sn_accesses_function *function, void *data) {
@@ -251,13 +251,13 @@ void sn_insert_accesses(sn_block *block, unsigned index, sn_accesses_function *f
     const sn_insn *insn = &block->insns[index];
     sn_insert_before(block, index);
     sn_operation *operation = add(block, SN_OPERATION_ACCESSES);
-    operation->accesses = function;
+    operation->function = (void *)function;
     operation->data = data;
     if (insn->repeated) {
         /* What was noted before is told when the number of repetitions is known. */
         sn_insert_after(block, index);
         operation = add(block, SN_OPERATION_ACCESSES);
-        operation->accesses = function;
+        operation->function = (void *)function;
         operation->data = data;
     }
     block->analysis.index = old_index;

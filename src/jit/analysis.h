@@ -62,11 +62,7 @@ typedef struct sn_operation {
     sn_value result, a, b;
     int32_t offset;
     uint32_t number;
-    union {
-        uint64_t (*fast)(void);
-        void (*function)(void);
-        sn_accesses_function *accesses;
-    };
+    void *function;
     void *data;
 } sn_operation;
 

@@ -125,7 +125,7 @@ int32_t *sn_analysis_clients(sn_analysis_record *record);
 
 /** Behind a tool call in a block: where to go on. */
 typedef struct sn_call_record {
-    void (*function)(void);
+    void *function;
     void *data;
     uint64_t client;       /**< address of the instruction that the call stands at */
     uint32_t resume;       /**< cache address behind the call */

@@ -110,10 +110,10 @@ void sn_traces_close_reserves(sn_thread *thread) {
 }
 
 void sn_trace_full(sn_thread *thread, unsigned number) {
-    /* The emitted code goes on with its own pointer, and stores it later. */
-    uint64_t now = thread->traces[number];
-    hand_out(thread, number, thread->trace_start[number] + traces[number].buffer_size);
-    thread->traces[number] = now;
+    /* The emitted code goes on with its own pointer, which was moved in the same way, or loads this one again. */
+    uint64_t now = thread->traces[number], size = traces[number].buffer_size;
+    hand_out(thread, number, thread->trace_start[number] + size);
+    thread->traces[number] = now - size;
 }
 
 void sn_trace_write(sn_thread *thread, sn_trace *trace, const void *record) {

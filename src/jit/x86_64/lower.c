@@ -430,7 +430,7 @@ static void emit_call_fast(lowering *l, const sn_operation *operation) {
     for (unsigned i = 0; i < operation->what; i++)
         sn_emit_load_thread(e, argument_registers[i], SN_THREAD_ARGUMENTS + 8 * i);
     sn_emit_load_thread(e, SN_RSP, SN_THREAD_ENGINE_STACK);
-    sn_emit_load_constant(e, SN_RAX, (uint64_t)(uintptr_t)operation->fast);
+    sn_emit_load_constant(e, SN_RAX, (uint64_t)(uintptr_t)operation->function);
     sn_emit_bytes(e, "\xff\xd0", 2); /* call *%rax */
     sn_emit_load_thread(e, SN_RSP, SN_THREAD_KEPT + 8 * SN_RSP);
     sn_emit_store_thread_constant32(e, SN_THREAD_IN_FAST_CALL, 0);
@@ -609,10 +609,18 @@ static uint16_t touched_registers(const sn_insn *insn) {
     return (uint16_t)exact.registers_touched;
 }
 
-static bool place_uses_operands(const lowering *l, unsigned first) {
-    for (unsigned number = first; number; number = at(l, number)->next)
-        if (uses_operand(at(l, number))) return true;
-    return false;
+/** Registers that the operations of a place take operands from. */
+static uint16_t operand_registers(const lowering *l, unsigned first) {
+    uint32_t registers = 0;
+    for (unsigned number = first; number; number = at(l, number)->next) {
+        if (!uses_operand(at(l, number))) continue;
+        const sn_operand *operand = operation_operand(l, at(l, number));
+        if (operand->place == SN_PLACE_GENERAL) registers |= 1u << operand->reg;
+        if (operand->place != SN_PLACE_MEMORY) continue;
+        if (operand->base != SN_NO_REGISTER) registers |= 1u << operand->base;
+        if (operand->index != SN_NO_REGISTER) registers |= 1u << operand->index;
+    }
+    return (uint16_t)registers;
 }
 
 void sn_lower_place(builder *b, unsigned index, sn_when when) {
@@ -623,7 +631,7 @@ void sn_lower_place(builder *b, unsigned index, sn_when when) {
     *l = (lowering){.b = b, .analysis = &b->block->analysis, .insn = &b->block->insns[index]};
     unsigned point = when == SN_WHEN_BEFORE ? index : index + 1;
     l->available = 0xffff & ~(1u << SN_RSP);
-    if (place_uses_operands(l, number)) l->available &= (uint16_t)~touched_registers(l->insn);
+    l->available &= (uint16_t)~operand_registers(l, number);
     if (when == SN_WHEN_TAKEN) {
         l->live_flags = sn_flags_dead_at(l->insn->target, SN_FLAGS_ARITHMETIC) ? 0 : SN_FLAGS_ARITHMETIC;
     } else {
@@ -651,7 +659,7 @@ static bool can_be_pinned_over(const builder *b, unsigned index) {
 }
 
 /** What stands at an instruction's places: the trace that is appended to; -1: nothing; -2: what forbids pinning. */
-static int appended_at(const builder *b, unsigned index) {
+static int appended_at(const builder *b, unsigned index, uint32_t *bytes) {
     const sn_analysis *analysis = &b->block->analysis;
     int trace = -1;
     for (unsigned when = 0; when < SN_WHENS; when++) {
@@ -662,6 +670,7 @@ static int appended_at(const builder *b, unsigned index) {
             branches |= operation->kind == SN_OPERATION_BRANCH;
             if (operation->kind != SN_OPERATION_APPENDED) continue;
             appends = true;
+            *bytes += operation->size;
             if (trace < 0) trace = (int)operation->number;
         }
         if (branches && appends) return -2;
@@ -673,16 +682,19 @@ static int appended_at(const builder *b, unsigned index) {
 #define MOST_PENDING 0x7000
 
 void sn_lower_plan(builder *b) {
-    uint32_t free = 0xffff & ~(1u << SN_RSP);
+    uint32_t free = 0xffff & ~(1u << SN_RSP), bytes = 0;
     pinned_stretch *stretch = &b->stretch;
     stretch->exists = false;
     for (unsigned i = 0; i < b->block->count; i++) {
-        int trace = appended_at(b, i);
+        int trace = appended_at(b, i, &bytes);
         uint32_t left = free & ~(uint32_t)touched_registers(&b->block->insns[i]);
         bool over = can_be_pinned_over(b, i);
-        bool possible = trace != -2 && (over || trace >= 0) && __builtin_popcount(left) >= 2;
+        bool possible = trace != -2 && (over || trace >= 0) && __builtin_popcount(left) >= 2 && bytes < MOST_PENDING;
         if (!possible && stretch->exists) break;
-        if (!possible || (!stretch->exists && trace < 0)) continue;
+        if (!possible || (!stretch->exists && trace < 0)) {
+            bytes = 0;
+            continue;
+        }
         free = left;
         if (trace < 0) continue;
         if (!stretch->exists) *stretch = (pinned_stretch){.exists = true, .first = i, .trace = (uint8_t)trace};
