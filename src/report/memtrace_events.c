@@ -114,19 +114,18 @@ static void accept_address(sn_memtrace_thread *thread, memtrace_site_state *stat
 }
 
 static bool rows(sn_memtrace_thread *thread) {
-    uint64_t varying, count, flags, size, difference;
+    uint64_t varying, count, kind, size, difference;
     if (!get(thread, &varying) || varying >= thread->block->varying_count || !get(thread, &count) ||
         count > MEMTRACE_MOST_ROWS)
         return false;
     const sn_memtrace_step *step = &thread->program->varying.items[thread->block->first_varying + varying];
     tell_fetches(thread, step->instruction + 1u);
     while (count--) {
-        if (!get(thread, &flags) || flags > MEMTRACE_ROW_STORES || !get(thread, &size) || size > UINT32_MAX ||
+        if (!get(thread, &kind) || kind < MEMTRACE_LOAD || kind > MEMTRACE_MODIFY || !get(thread, &size) || size > UINT32_MAX ||
             !get(thread, &difference))
             return false;
         thread->previous += memtrace_unzigzag(difference);
-        tell(thread, thread->program->sites.items[step->site], flags ? MEMTRACE_STORE : MEMTRACE_LOAD, thread->previous,
-             (uint32_t)size);
+        tell(thread, thread->program->sites.items[step->site], (unsigned)kind, thread->previous, (uint32_t)size);
     }
     return true;
 }

@@ -133,11 +133,10 @@ static void execute_rows(stream *on, const memtrace_block *block, unsigned which
     for (; count; count--) {
         uint64_t address = next_address(on, which);
         uint32_t size = (uint32_t)(1 + below(64));
-        bool stores = below(2);
+        unsigned kind = MEMTRACE_LOAD + (unsigned)below(3);
         put(on, address);
-        put(on, memtrace_row_word(size, stores));
-        expect(on, stores ? MEMTRACE_STORE : MEMTRACE_LOAD, memtrace_site_at(block->varying[which].site)->address,
-               address, size);
+        put(on, memtrace_row_word(size, kind));
+        expect(on, kind, memtrace_site_at(block->varying[which].site)->address, address, size);
     }
 }
 

@@ -250,7 +250,7 @@ static void rows(void *data, unsigned varying, const memtrace_row *rows, unsigne
     miss(encoder, MEMTRACE_INSTEAD_ROWS);
     uint8_t *out = memtrace_put(memtrace_put(encoder->out, varying), count);
     for (unsigned i = 0; i < count; i++) {
-        *out++ = kept[i].word >> 32 ? MEMTRACE_ROW_STORES : 0;
+        *out++ = (uint8_t)(kept[i].word >> 32);
         out = memtrace_put(out, (uint32_t)kept[i].word);
         out = memtrace_put(out, memtrace_zigzag(kept[i].address - encoder->previous));
         encoder->previous = kept[i].address;

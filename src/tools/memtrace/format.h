@@ -75,13 +75,10 @@ enum {
     MEMTRACE_KINDS,
 };
 
-/** Roles of a row. */
-enum { MEMTRACE_ROW_STORES = 1 };
-
 /** What came instead of the prediction at a position; from FIRST_DELTA on the zigzag difference to the predicted address. */
 enum {
     MEMTRACE_INSTEAD_LEFT,     /**< the block was left here */
-    MEMTRACE_INSTEAD_ROWS,     /**< accesses of a site that varies: its number in the block, how many, the rows: flags,
+    MEMTRACE_INSTEAD_ROWS,     /**< accesses of a site that varies: its number in the block, how many, the rows: kind,
                                     size, difference to the address before. The position stays. */
     MEMTRACE_INSTEAD_OMITTED,  /**< an access that a filter left out */
     MEMTRACE_INSTEAD_OTHER,    /**< the other of the two predicted addresses */

@@ -167,16 +167,36 @@ static const memtrace_block *make_block(draft *draft) {
     return made;
 }
 
+/** Whether the two are one operand that is read and then written. */
+static bool is_modification(const sn_access *first, const sn_access *second) {
+    return first->operand == second->operand && first->address == second->address && first->size == second->size &&
+           first->role == SN_ROLE_READ && second->role == SN_ROLE_WRITTEN;
+}
+
+/** Make rows of accesses; returns how many accesses they took. */
+static size_t make_rows(const sn_access *accesses, size_t count, memtrace_row *rows, size_t room, size_t *made) {
+    size_t taken = 0;
+    for (*made = 0; taken < count && *made < room; (*made)++) {
+        const sn_access *access = &accesses[taken];
+        bool modifies = taken + 1 < count && is_modification(access, access + 1);
+        unsigned kind = modifies ? MEMTRACE_MODIFY : kind_of_role[access->role];
+        rows[*made] = (memtrace_row){access->address, memtrace_row_word(access->size, kind)};
+        taken += 1 + modifies;
+    }
+    return taken;
+}
+
 static void note_accesses(sn_thread *thread, const sn_access *accesses, size_t count, void *data) {
+    enum { ROOM = 256 };
+    memtrace_row rows[ROOM];
     uint64_t varying = (uintptr_t)data;
-    while (count) {
-        uint64_t now = count < MEMTRACE_MOST_ROWS ? count : MEMTRACE_MOST_ROWS;
-        sn_trace_write(thread, trace, &(uint64_t){MEMTRACE_WORD_ROWS | varying << 16 | now});
-        for (uint64_t i = 0; i < now; i++, accesses++) {
-            sn_trace_write(thread, trace, &accesses->address);
-            sn_trace_write(thread, trace, &(uint64_t){memtrace_row_word(accesses->size, accesses->role & SN_ROLE_WRITTEN)});
+    for (size_t taken, made; count; accesses += taken, count -= taken) {
+        taken = make_rows(accesses, count, rows, ROOM, &made);
+        sn_trace_write(thread, trace, &(uint64_t){MEMTRACE_WORD_ROWS | varying << 16 | made});
+        for (size_t i = 0; i < made; i++) {
+            sn_trace_write(thread, trace, &rows[i].address);
+            sn_trace_write(thread, trace, &rows[i].word);
         }
-        count -= now;
     }
 }
 

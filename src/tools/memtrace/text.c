@@ -98,7 +98,7 @@ static void rows(void *data, unsigned varying, const memtrace_row *rows, unsigne
     for (unsigned i = 0; i < count; i++) {
         uint32_t size = (uint32_t)rows[i].word;
         if (memtrace_size_is_wanted(size) && memtrace_address_is_wanted(rows[i].address, size))
-            put_line(printer, rows[i].word >> 32 ? MEMTRACE_STORE : MEMTRACE_LOAD, rows[i].address, size);
+            put_line(printer, (unsigned)(rows[i].word >> 32), rows[i].address, size);
     }
 }
 

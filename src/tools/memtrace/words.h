@@ -19,9 +19,9 @@
 #define MEMTRACE_WORD_ROWS UINT64_C(0xffffffffc1000000)  /**< + varying site << 16 + count: so many rows follow */
 #define MEMTRACE_WORD_MARKS_END UINT64_C(0xffffffffc2000000)
 
-/** A row is two words: the address, and this. */
-static inline uint64_t memtrace_row_word(uint32_t size, bool stores) {
-    return (uint64_t)stores << 32 | size;
+/** A row is two words: the address, and this. `kind`: MEMTRACE_LOAD, _STORE or _MODIFY. */
+static inline uint64_t memtrace_row_word(uint32_t size, unsigned kind) {
+    return (uint64_t)kind << 32 | size;
 }
 
 typedef struct memtrace_row {
