@@ -148,3 +148,372 @@ def check_forms(traced, rows, symbols):
 def test_forms(forms, tmp_path, form, options):
     program, rows, symbols = forms
     check_forms(parse(trace(tmp_path, form, *options, program)), rows, symbols)
+
+
+# ------------------------------------------------------------- instruction fetches
+
+LOOP = """
+    .globl _start
+_start:
+    mov $3, %ecx
+1:  push %rcx
+    test $1, %cl
+    jz 2f
+    mov (%rsp), %rax
+    jmp 3f
+2:  nop
+    addl $1, value(%rip)
+3:  pop %rcx
+    dec %ecx
+    jnz 1b
+    mov $1000, %ecx
+    mov $value, %edi
+    xor %eax, %eax
+    mov $2, %ecx
+    rep stosb
+    mov $60, %eax
+    xor %edi, %edi
+    syscall
+    .data
+value: .quad 0
+"""
+
+
+def instructions_of(program):
+    """Address -> (length, text), by objdump."""
+    listed = subprocess.run(["objdump", "-d", "-w", program], check=True, text=True, stdout=subprocess.PIPE, timeout=TIMEOUT)
+    return {int(address, 16): (len(code.split()), text.strip()) for address, code, text in
+            re.findall(r"^ +([0-9a-f]+):\t([0-9a-f ]+?) *\t(.*)$", listed.stdout, re.M)}
+
+
+@pytest.mark.parametrize("options", CODE_OPTIONS, **ids)
+@pytest.mark.parametrize("form", ["text", "binary"])
+def test_fetches(tmp_path, form, options):
+    """A loop of which every instruction is known: fetches stand in front of what they access, taken branches cut."""
+    program = build_assembly(tmp_path, "loop", LOOP)
+    instructions = instructions_of(program)
+    addresses = sorted(instructions)
+    traced = parse(trace(tmp_path, form, "--instructions=yes", *options, program))
+    odd, even = [1, 2, 3, 4, 5, 8, 9, 10], [1, 2, 3, 6, 7, 8, 9, 10]
+    order = [0] + odd + even + odd + list(range(11, 19))
+    assert [(address, size) for letter, address, size in traced if letter == "I"] == \
+        [(addresses[number], instructions[addresses[number]][0]) for number in order]
+    letters = "".join(letter for letter, _, _ in traced)
+    assert letters == "I" + "ISIIILIILII" + "ISIIIIMILII" + "ISIIILIILII" + "IIIIISSIII"
+    assert [access for access in traced if access[0] != "I"] == parse(trace(tmp_path, form, *options, program))
+
+
+@pytest.mark.parametrize("options", CODE_OPTIONS, **ids)
+def test_fetches_of_forms(forms, tmp_path, options):
+    """Of the straight program: with fetches the same accesses, and every instruction once, in order."""
+    program, rows, symbols = forms
+    traced = parse(trace(tmp_path, "binary", "--instructions=yes", *options, program))
+    check_forms(traced, rows, symbols)
+    loop = "calls in a loop"
+    assert loop in [row[0] for row in rows]
+    fetched = [(address, size) for letter, address, size in traced if letter == "I"]
+    known = {address: length for address, (length, _) in instructions_of(program).items()}
+    assert all(known[address] == size for address, size in fetched)
+    once = [address for address, _ in fetched]
+    assert set(known) - set(once) == set()
+    repeated = {address for address in once if once.count(address) > 1}
+    assert len(repeated) == 4 # of the loop
+    straight = [address for address in once if address not in repeated]
+    assert straight == sorted(straight)
+
+
+def test_as_lackey(tmp_path):
+    """Of a program with a stack of its own, Valgrind's Lackey prints the same lines."""
+    skipped = {"many repetitions", "thread base", "other base", "move 64", "masked bytes", "store without cache"}
+    rows = [row for row in known_forms() if row[0] not in skipped and "avx" not in row[1] and not any(
+        word in row[2] for word in ("rep", "cmpxchg", "xadd", "xchg %eax, (", "bts", "f; 1: push", "prefetchw", "enter",
+                                    "stmxcsr", "fnsave", "fnstenv", "clflush", "xgetbv", "popq 16(", "movbe", "cmpsb",
+                                    "shld", "fistpl", "fldt", "xlat", "pushf", "movhpd", "pextrw"))]
+    assert len(rows) > 40
+    program = build_assembly(tmp_path, "plain", source_of(rows))
+    log = tmp_path / "lackey"
+    subprocess.run(["valgrind", "--tool=lackey", "--trace-mem=yes", f"--log-file={log}", program], check=True, timeout=TIMEOUT)
+    lackey = [line for line in log.read_text().splitlines() if not line.startswith("==") and line]
+    assert trace(tmp_path, "text", "--instructions=yes", program).splitlines() == lackey
+
+
+# ------------------------------------------------------------------------- filters
+
+def test_filters(forms, tmp_path):
+    program, rows, symbols = forms
+    everything = parse(trace(tmp_path, "text", program))
+    d = symbols["d"]
+    cases = {
+        ("--size=8",): lambda address, size: size == 8,
+        ("--size=1-2", "--size=64"): lambda address, size: size in (1, 2, 64),
+        (f"--address={d}-{d + 3}",): lambda address, size: address <= d + 3 and address + size > d,
+        (f"--address={hex(d)}+0x10", f"--address={hex(d + 100)}"):
+            lambda address, size: any(address <= last and address + size > first
+                                      for first, last in ((d, d + 15), (d + 100, d + 100))),
+        (f"--address={hex(d)}+0x10", "--size=4"): lambda address, size: size == 4 and d - 3 <= address < d + 16,
+        ("--address=0-1",): lambda address, size: False,
+    }
+    for options, wanted in cases.items():
+        expected = [access for access in everything if wanted(*access[1:])]
+        assert bool(expected) == (options != ("--address=0-1",))
+        for form in ("text", "binary"):
+            assert parse(trace(tmp_path, form, *options, program)) == expected, (options, form)
+
+
+def test_selected_code(tmp_path):
+    source = LOOP.replace("_start:", ".type _start,@function\n_start: call inner\n .type inner,@function\n", 1) + """
+    .text
+    .type inner,@function
+inner:
+    mov value(%rip), %eax
+    ret
+    .size inner, . - inner
+"""
+    program = build_assembly(tmp_path, "selected", source)
+    value = symbols_of(program)["value"]
+    traced = parse(trace(tmp_path, "binary", "--only=inner", "--instructions=yes", program))
+    assert [letter for letter, _, _ in traced] == ["I", "L", "I", "L"] and traced[1] == ("L", value, 4)
+
+
+@pytest.mark.parametrize("option", ["--size=", "--size=x", "--size=2-1", "--size=4-", "--address=1+0", "--address=-1",
+                                    "--address=0xffffffffffffffff+2", "--format=lackey", "--size=99999999999999999999"])
+def test_bad_options(option):
+    ended = run_sonde("memtrace", option, "true")
+    assert ended.returncode == 2 and ended.stderr.count("\n") == 1 and option.split("=")[0] in ended.stderr
+
+
+def test_unwritable_file(tmp_path):
+    ended = run_sonde("memtrace", f"--output={tmp_path}/nowhere/trace", "true")
+    assert ended.returncode == 2 and ended.stderr.count("\n") == 1
+    ended = run_sonde("memtrace", "--output=/dev/full", "true")
+    assert ended.returncode == 1 and ended.stderr.count("\n") == 1 and "No space left" in ended.stderr
+
+
+# ---------------------------------------------------------- what happens besides code
+
+def build_c(folder, name, source, *options):
+    (folder / f"{name}.c").write_text(source)
+    subprocess.run(["gcc", "-g", "-O1", "-pthread", *options, "-o", folder / name, folder / f"{name}.c"], check=True, timeout=TIMEOUT)
+    return folder / name
+
+
+def events_of(file, *options, status=0):
+    """The accesses of a file as JSON."""
+    ended = run_sonde("report", "--view=trace", "--format=json", *options, file)
+    assert ended.returncode == status, ended.stderr
+    return json.loads(ended.stdout)["accesses"]
+
+
+SYSTEM = """
+#include <stdio.h>
+#include <unistd.h>
+#include <sys/uio.h>
+char from[100] = "hello world", to[100], part[10];
+int pipes[2];
+int main(void) {
+    struct iovec parts[2] = {{to, 3}, {part, 10}};
+    if (pipe(pipes) || write(pipes[1], from, 11) != 11 || readv(pipes[0], parts, 2) != 11 || read(-1, to, 50) != -1)
+        return 1;
+    printf("%p %p %p %p\\n", (void *)from, (void *)to, (void *)part, (void *)pipes);
+    return 0;
+}
+"""
+
+
+def test_system_calls(tmp_path):
+    program = build_c(tmp_path, "system", SYSTEM)
+    ended = run_sonde("memtrace", "--system-calls=yes", f"--output={tmp_path}/trace", program)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    from_, to, part, pipes = (int(word, 16) for word in ended.stdout.split())
+    made = [event for event in events_of(tmp_path / "trace") if "system call" in event]
+    seen = [(event["system call"], event["kind"], event["address"], event["size"]) for event in made]
+    for expected in (("pipe2", "store", pipes, 8), ("write", "load", from_, 11), ("readv", "store", to, 3),
+                     ("readv", "store", part, 8)):
+        assert expected in seen or (expected[0] == "pipe2" and ("pipe", *expected[1:]) in seen), (expected, seen)
+    assert ("read", "store", to, 50) not in seen
+    assert all(event["function"] for event in made)
+    run_sonde("memtrace", f"--output={tmp_path}/trace", program)
+    assert not [event for event in events_of(tmp_path / "trace") if "system call" in event]
+
+
+THREADS = """
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+enum { THREADS = 4, SIZE = 20000 };
+volatile int numbers[THREADS + 1][SIZE];
+__attribute__((noipa)) void work(volatile int *own) { for (int i = 0; i < SIZE; i++) own[i] = i; }
+static void *run(void *own) { work(own); return own; }
+int main(void) {
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, run, (void *)numbers[i]);
+    for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+    pid_t child = fork();
+    if (child == 0) { work(numbers[THREADS]); _exit(0); }
+    waitpid(child, NULL, 0);
+    printf("%p %d\\n", (void *)numbers, child);
+    return 0;
+}
+"""
+
+
+def by_thread(events):
+    result = {}
+    for event in events:
+        result.setdefault((event["process"], event["thread"]), []).append(event)
+    return result
+
+
+WORKERS = [[]] + ([["--analysis-threads=2"]] if "--analysis-threads" in run_sonde("--help").stdout else [])
+
+
+@pytest.mark.parametrize("workers", WORKERS, **ids)
+@pytest.mark.parametrize("name", ["trace", "trace.%p"])
+def test_threads_and_fork(tmp_path, name, workers):
+    """In each thread's order, and nothing is lost; the child's in a file of its own, or behind the parent's."""
+    program = build_c(tmp_path, "threads", THREADS)
+    ended = run_sonde("memtrace", "--only=work", f"--output={tmp_path}/{name}", *workers, program)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    numbers, child = int(ended.stdout.split()[0], 16), int(ended.stdout.split()[1])
+    files = list(tmp_path.glob("trace*"))
+    assert len(files) == (2 if "%p" in name else 1)
+    seen = {}
+    for file in files:
+        seen.update(by_thread(events_of(file)))
+    assert len(seen) == 5
+    starts = []
+    for (process, _), events in seen.items():
+        stores = [event["address"] for event in events if event["kind"] == "store"]
+        starts.append((stores[0] - numbers) // 80000)
+        assert (starts[-1] == 4) == (process == child)
+        assert stores == list(range(stores[0], stores[0] + 80000, 4))
+        assert len(events) == 20001 and events[-1]["kind"] == "load" # of the return
+    assert sorted(starts) == [0, 1, 2, 3, 4]
+
+
+def test_text_of_threads(tmp_path):
+    """Lines of another thread follow a line that names it."""
+    program = build_c(tmp_path, "threads", THREADS)
+    ended = run_sonde("memtrace", "--format=text", "--only=work", f"--output={tmp_path}/trace.%p", program)
+    child = ended.stdout.split()[1]
+    (file,) = (file for file in tmp_path.glob("trace.*") if child not in file.name)
+    numbers = int(ended.stdout.split()[0], 16)
+    parts = re.split(r"^==(\d+)==\n", file.read_text(), flags=re.M)
+    lines = {"first": parts[0]}
+    for thread, text in zip(parts[1::2], parts[2::2]):
+        lines[thread] = lines.get(thread, "") + text
+    stores = {thread: [address for letter, address, _ in parse(text) if letter == "S"] for thread, text in lines.items()}
+    # A thread that comes back has its lines under its number, except for what the first one wrote before any other.
+    assert sorted(address for own in stores.values() for address in own) == list(range(numbers, numbers + 4 * 80000, 4))
+    assert all(own == sorted(own) for own in stores.values())
+
+
+FAULT = """
+    .globl _start
+_start:
+    mov $value, %ebx
+    mov $2, %ecx
+1:  movb $1, (%rbx)
+    movb $2, 1(%rbx)
+    dec %ecx
+    jnz 1b
+    mov (%rbx), %eax
+    mov 8, %eax         # faults
+    mov %eax, (%rbx)
+    .data
+value: .quad 0
+"""
+
+
+@pytest.mark.parametrize("form", ["text", "binary"])
+def test_fault(tmp_path, form):
+    """The access that faults is the last one; the file is complete."""
+    program = build_assembly(tmp_path, "fault", FAULT)
+    value = symbols_of(program)["value"]
+    plain = [("S", value, 1), ("S", value + 1, 1)] * 2 + [("L", value, 4), ("L", 8, 4)]
+    assert parse(trace(tmp_path, form, program, status=-11)) == plain
+    fetched = parse(trace(tmp_path, form, "--instructions=yes", program, status=-11))
+    assert "".join(letter for letter, _, _ in fetched) == "II" + "ISISII" * 2 + "ILIL"
+    assert [access for access in fetched if access[0] != "I"] == plain
+
+
+SIGNALS = """
+#include <signal.h>
+#include <stdio.h>
+#include <sys/time.h>
+volatile int numbers[64], handled, seen;
+static void handle(int number) { handled += number == SIGALRM; }
+__attribute__((noipa)) void work(void) { for (int i = 0; i < 64; i++) numbers[i] = i; }
+int main(void) {
+    struct itimerval often = {{0, 1000}, {0, 1000}}, never = {0};
+    signal(SIGALRM, handle);
+    setitimer(ITIMER_REAL, &often, NULL);
+    long rounds = 0;
+    for (; handled < 50; rounds++) work();
+    setitimer(ITIMER_REAL, &never, NULL);
+    printf("%p %ld\\n", (void *)numbers, rounds);
+    return 0;
+}
+"""
+
+
+def test_signals(tmp_path):
+    """A block that a signal leaves is traced as far as it came, and what is left of it when it goes on."""
+    program = build_c(tmp_path, "signals", SIGNALS)
+    ended = run_sonde("memtrace", "--only=work", "--instructions=yes", f"--output={tmp_path}/trace", program)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    numbers, rounds = int(ended.stdout.split()[0], 16), int(ended.stdout.split()[1])
+    traced = parse(run_sonde("report", "--view=trace", tmp_path / "trace").stdout)
+    stores = [address for letter, address, _ in traced if letter == "S"]
+    assert stores == [numbers + 4 * i for i in range(64)] * rounds
+    fetches = [address for letter, address, _ in traced if letter == "I"]
+    one = fetches[:len(fetches) // rounds]
+    assert fetches == one * rounds
+
+
+EXEC = """
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+volatile int numbers[3];
+__attribute__((noipa)) void work(int round) { numbers[round] = round; }
+int main(int count, char **words) {
+    if (count > 1) { work(2); return 0; }
+    work(0);
+    execl("/nonexistent", "nothing", NULL);
+    work(1);
+    execl(words[0], words[0], "again", NULL);
+    return 1;
+}
+"""
+
+
+@pytest.mark.parametrize("form", ["text", "binary"])
+def test_exec(tmp_path, form):
+    """Behind an execve that fails the trace goes on; behind one that is followed it is that of another program."""
+    program = build_c(tmp_path, "exec", EXEC, "-no-pie")
+    traced = trace(tmp_path, form, "--only=work", "--trace-children=yes", program)
+    numbers = symbols_of(program)["numbers"]
+    stores = [int(address, 16) for address in re.findall("^ S ([0-9a-f]+),4$", traced, re.M)]
+    assert stores == [numbers, numbers + 4, numbers + 8]
+    if form == "binary":
+        report = json.loads(run_sonde("report", "--format=json", tmp_path / "trace").stdout)
+        assert [process["arguments"][1:] for process in report["processes"]] == [[], ["again"]]
+
+
+def test_killed(tmp_path):
+    """What a process that is killed has written is whole, and that it was killed is told."""
+    program = build_c(tmp_path, "killed", """
+        #include <signal.h>
+        #include <unistd.h>
+        volatile unsigned numbers[1000];
+        __attribute__((noipa)) void work(unsigned i) { numbers[i % 1000] = i * 7919 * (i >> 5); }
+        int main(void) { for (unsigned i = 0; i < 10000000; i++) work(i * i % 997); kill(getpid(), SIGKILL); }""", "-no-pie")
+    file = tmp_path / "trace"
+    ended = run_sonde("memtrace", "--only=work", f"--output={file}", program)
+    assert ended.returncode == -9
+    report = run_sonde("report", "--format=json", file)
+    assert report.returncode == 3 and report.stderr.count("\n") == 1 and "lacks the end of process" in report.stderr
+    total = json.loads(report.stdout)["total"]
+    assert 5000000 < total["stores"] <= 10000000 and "lacks the end" in json.loads(report.stdout)["incomplete"]

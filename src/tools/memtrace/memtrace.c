@@ -241,19 +241,38 @@ static void interrupted(sn_thread *thread, void *data, unsigned completed) {
 
 /* ---------------------------------------------------------- what happens besides */
 
-static void system_call_after(sn_thread *thread, const sn_system_call *call) {
-    if (!traces_system_calls || !call->range_count || !sn_selected(call->address))
-        return;
-    const memtrace_block *block = memtrace_system_block(call->address, call->number, call->name);
-    sn_trace_write(thread, trace, &(uint64_t){MEMTRACE_WORD_BLOCK + block->number});
-    for (size_t i = 0; i < call->range_count; i++) {
-        const sn_system_range *range = &call->ranges[i];
-        for (uint64_t done = 0, size; done < range->size; done += size) {
-            size = range->size - done < UINT32_MAX ? range->size - done : UINT32_MAX;
-            sn_access access = {.address = range->start + done, .size = (uint32_t)size, .role = range->role};
-            note_accesses(thread, &access, 1, NULL);
-        }
+/** A range may be larger than an access can say. */
+static void note_range(sn_thread *thread, const sn_system_range *range, uint8_t role) {
+    for (uint64_t done = 0, size; done < range->size; done += size) {
+        size = range->size - done < UINT32_MAX ? range->size - done : UINT32_MAX;
+        sn_access access = {.address = range->start + done, .size = (uint32_t)size, .role = role};
+        note_accesses(thread, &access, 1, NULL);
     }
+}
+
+/** Note the ranges that have the role. */
+static void note_system_call(sn_thread *thread, const sn_system_call *call, uint8_t role) {
+    bool is_entered = false;
+    if (!traces_system_calls || !sn_selected(call->address))
+        return;
+    for (size_t i = 0; i < call->range_count; i++) {
+        if (!(call->ranges[i].role & role) || !call->ranges[i].size)
+            continue;
+        const memtrace_block *block = memtrace_system_block(call->address, call->number, call->name);
+        if (!is_entered)
+            sn_trace_write(thread, trace, &(uint64_t){MEMTRACE_WORD_BLOCK + block->number});
+        is_entered = true;
+        note_range(thread, &call->ranges[i], role);
+    }
+}
+
+/** The kernel reads first; what it has written is known afterwards. */
+static void system_call_before(sn_thread *thread, const sn_system_call *call) {
+    note_system_call(thread, call, SN_ROLE_READ);
+}
+
+static void system_call_after(sn_thread *thread, const sn_system_call *call) {
+    note_system_call(thread, call, SN_ROLE_WRITTEN);
 }
 
 static void thread_start(sn_thread *thread) {
@@ -314,6 +333,7 @@ SN_EXPORT const sn_tool sn_tool_descriptor = {
     .fork_child = fork_child,
     .interrupted = interrupted,
     .module_mapped = memtrace_note_module,
+    .system_call_before = system_call_before,
     .system_call_after = system_call_after,
     .exec = exec,
     .end = end,
