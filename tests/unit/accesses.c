@@ -167,7 +167,11 @@ static bool try_encoding(const sn_form *form, const sn_encoding *fields, sn_insn
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
     sn_form_encode(form, fields, code);
     if (!sn_form_decode(code, sizeof code, &context, &z, operands) || sn_form_of(&context, &z) != form) return false;
-    if (sn_decode(code, sizeof code, PC, insn)) compare(form, insn);
+    sn_insn slowly;
+    if (!sn_decode(code, sizeof code, PC, insn)) return true;
+    compare(form, insn);
+    if (sn_decode_slowly(code, sizeof code, PC, &slowly) && sn_accesses_vary(&slowly) != sn_accesses_vary(insn))
+        complain(insn, "decoded slowly, it differs");
     return true;
 }
 

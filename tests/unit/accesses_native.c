@@ -398,6 +398,17 @@ static void check_changes(const trial *t, bool exactly) {
     }
 }
 
+/** Those that happened do not touch the hidden page, and the one that faulted does. */
+static void check_repetitions(trial *t, const native_result *result) {
+    uint64_t done = repetitions(t, result), begun = done + (result->signal != 0);
+    enumerate(t, begun);
+    size_t complete = begun ? t->count / begun * done : 0;
+    if (any_touches(t, 0, complete)) complain(t, "a repetition that happened touches the hidden page");
+    if (result->signal && !any_touches(t, complete, t->count)) complain(t, "the repetition that faulted does not");
+    t->count = complete;
+    check_changes(t, false);
+}
+
 /** With a page hidden: the fault, or that there is none, shows the loads too. False when the processor has no such
     instruction. */
 static bool run_hidden(trial *t) {
@@ -412,14 +423,7 @@ static bool run_hidden(trial *t) {
     note_changes(FILLING);
     faults += result.signal != 0;
     if (t->insn.repeated) {
-        uint64_t done = repetitions(t, &result);
-        enumerate(t, done + (result.signal != 0));
-        size_t each = t->count / (done + (result.signal != 0) ? done + (result.signal != 0) : 1);
-        size_t complete = each * done;
-        if (any_touches(t, 0, complete)) complain(t, "a repetition that happened touches the hidden page");
-        if (result.signal && !any_touches(t, complete, t->count)) complain(t, "the repetition that faulted does not");
-        t->count = complete;
-        check_changes(t, false);
+        check_repetitions(t, &result);
         return true;
     }
     enumerate(t, 0);

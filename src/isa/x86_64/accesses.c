@@ -57,14 +57,14 @@ static void read_vex(const sn_insn *insn, sn_encoded *encoded) {
 
 static void read_evex(const sn_insn *insn, sn_encoded *encoded) {
     const uint8_t *payload = insn->bytes + insn->opcode_offset - 3;
+    uint8_t inverted[] = {(uint8_t)~payload[0], (uint8_t)~payload[1], (uint8_t)~payload[2]};
     encoded->map = payload[0] & 7;
-    encoded->reg = ~payload[0] >> 4 & 8;
-    encoded->index_high = ~payload[0] >> 3 & 8;
-    encoded->base_high = ~payload[0] >> 2 & 8;
-    encoded->reg_high = ~payload[0] & 16;
+    encoded->reg = inverted[0] >> 4 & 8;
+    encoded->index_high = inverted[0] >> 3 & 8;
+    encoded->base_high = inverted[0] >> 2 & 8;
     encoded->wide = payload[1] >> 7;
-    encoded->source_high = ~payload[2] << 1 & 16;
-    encoded->source = (~payload[1] >> 3 & 15) | encoded->source_high;
+    encoded->source_high = inverted[2] << 1 & 16;
+    encoded->source = (inverted[1] >> 3 & 15) | encoded->source_high;
     encoded->prefix = payload[1] & 3;
     encoded->length = payload[2] >> 5 & 3;
     encoded->broadcast = payload[2] >> 4 & 1;

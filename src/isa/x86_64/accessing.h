@@ -21,8 +21,7 @@ enum { PREFIX_NONE, PREFIX_66, PREFIX_F3, PREFIX_F2 };
 /** The bit fields of an encoding, plain, not inverted. */
 typedef struct sn_encoded {
     uint8_t map, opcode, prefix;
-    uint8_t reg, rm;       /**< of ModRM, extended to all the bits that general registers have */
-    uint8_t reg_high;      /**< EVEX: 16 when the register is one of the upper half */
+    uint8_t reg, rm;       /**< of ModRM, with their fourth bits */
     uint8_t index_high;    /**< 8 or 0: extends the index in SIB */
     uint8_t base_high;     /**< 8 or 0: extends the base */
     uint8_t source;        /**< vvvv, with EVEX's fifth bit */
