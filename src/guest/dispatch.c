@@ -126,7 +126,17 @@ static void leave_by_branch(sn_thread *thread, bool general) {
     enter_block(thread, block);
 }
 
-static void go_on(sn_thread *thread) { enter_block(thread, block_at(thread)); }
+static void go_on(sn_thread *thread) {
+    if (!thread->bare) {
+        enter_block(thread, block_at(thread));
+        return;
+    }
+    thread->bare = false;
+    uint64_t fault = thread->pc;
+    uint32_t block = sn_translate_bare(thread->pc, &fault);
+    if (block) thread->resume = sn_block_record_at(block)->entry;
+    else raise_fetch_fault(thread, fault);
+}
 
 static bool is_block_exit(uint32_t exit) { return exit >= SN_EXIT_FIRST_BLOCK_EXIT; }
 

@@ -24,6 +24,8 @@ typedef enum sn_place_kind {
                             to the same client instruction */
     SN_PLACE_INSIDE,   /**< in the middle of a client instruction's emulation, or of analysis code */
     SN_PLACE_INDIRECT, /**< the jump of an indirect branch: its target is in the branch register */
+    SN_PLACE_ANALYSIS, /**< analysis code: a fault in it is the tool's */
+    SN_PLACE_READING,  /**< analysis code that reads client memory: a fault in it is none of the client's yet */
     SN_PLACE_AFTER_SYSCALL, /**< boundary behind a system call: the register that holds the return address is set */
 } sn_place_kind;
 

@@ -85,6 +85,7 @@ struct sn_thread {
         sn_call_record call;
     } repeat;
     uint32_t reserves_open; /**< traces whose buffer's end is open for the moment */
+    bool bare;              /**< the instruction at pc is to run once without analysis code */
     bool inside_analysis;   /**< resume is in the middle of analysis code: only stepping leads to a boundary */
     bool inside_call;       /**< resume is behind a tool call in the middle of a block */
     uint32_t call_generation; /**< of the cache, when the call was made */

@@ -269,6 +269,19 @@ uint32_t sn_translate(uint64_t client, uint64_t *fault) {
     return number;
 }
 
+uint32_t sn_translate_bare(uint64_t client, uint64_t *fault) {
+    uint32_t number = sn_block_count();
+    do {
+        if (!form(&building, client, number, 1, fault)) return 0;
+    } while (!watch_code(&building, number));
+    sn_block_new();
+    sn_block_record *record = sn_block_record_at(number);
+    record->client = client;
+    record->instructions = (uint16_t)building.count;
+    if (!sn_emit_block(&building, number)) sn_fail(SN_STATUS_ENGINE, "no room for a block in the code cache");
+    return number;
+}
+
 bool sn_flags_dead_at(uint64_t client, unsigned flags) {
     fetch_window window;
     window.start = window.size = 0;

@@ -20,6 +20,9 @@ void sn_translate_select(bool (*selected)(uint64_t address));
  */
 uint32_t sn_translate(uint64_t client, uint64_t *fault);
 
+/** A block of the one instruction at `client`, without analysis code, that nothing else leads to. */
+uint32_t sn_translate_bare(uint64_t client, uint64_t *fault);
+
 /** How many blocks, instructions and bytes were translated. */
 typedef struct sn_translate_statistics {
     uint64_t blocks, instructions, client_bytes;

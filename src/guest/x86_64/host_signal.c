@@ -429,6 +429,18 @@ static void client_fault(sn_thread *thread, ucontext_t *context, siginfo_t *info
     deliver(thread, context, info, true);
 }
 
+/**
+ * Analysis code that looks at the client's memory ran into a fault. The client's own instruction, run bare, tells how that
+ * looks, or that there is none: order and kind of its faults are its own.
+ */
+static void reading_faulted(sn_thread *thread, ucontext_t *context, const interruption *at) {
+    restore_analysed(thread, context, at);
+    sn_block_interrupted(thread, at->block, at->offset, at->client, *register_of(context, SN_RCX));
+    thread->pc = at->client;
+    thread->bare = true;
+    go_to_engine(thread, context, SN_EXIT_RESUME);
+}
+
 static bool engine_copy_failed(ucontext_t *context) {
     uint64_t counter = counter_of(context);
     if (counter < (uint64_t)sn_copy_safely_start || counter >= (uint64_t)sn_copy_safely_end) return false;
@@ -519,7 +531,9 @@ static void synchronous(sn_thread *thread, ucontext_t *context, siginfo_t *info)
         if (trace_is_full(thread, context, info)) return;
         if (at.kind == SN_PLACE_INDIRECT && info->si_signo == SIGSEGV && far_branch(thread, context, info, &at))
             return;
-        client_fault(thread, context, info, &at);
+        if (at.kind == SN_PLACE_ANALYSIS) fail(thread, context, info);
+        else if (at.kind == SN_PLACE_READING) reading_faulted(thread, context, &at);
+        else client_fault(thread, context, info, &at);
         return;
     }
     if (engine_copy_failed(context)) return;

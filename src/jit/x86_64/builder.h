@@ -66,6 +66,9 @@ void sn_builder_place(builder *b, sn_place_kind kind, uint64_t client, uint8_t s
 /** The same inside analysis code: `saved`: registers whose client values are in the thread's saved registers. */
 void sn_builder_analysis_place(builder *b, uint16_t saved, bool saved_flags);
 
+/** The same where it reads the client's memory. */
+void sn_builder_reading_place(builder *b, uint16_t saved, bool saved_flags);
+
 /** Emit the analysis code at a place. */
 void sn_lower_place(builder *b, unsigned index, sn_when when);
 

@@ -48,7 +48,11 @@ static void add_analysed(builder *b, sn_place_kind kind, unsigned index, uint16_
 }
 
 void sn_builder_analysis_place(builder *b, uint16_t saved, bool saved_flags) {
-    add_analysed(b, SN_PLACE_INSIDE, b->current, saved, saved_flags);
+    add_analysed(b, SN_PLACE_ANALYSIS, b->current, saved, saved_flags);
+}
+
+void sn_builder_reading_place(builder *b, uint16_t saved, bool saved_flags) {
+    add_analysed(b, SN_PLACE_READING, b->current, saved, saved_flags);
 }
 
 void sn_builder_place(builder *b, sn_place_kind kind, uint64_t client, uint8_t spilled) {

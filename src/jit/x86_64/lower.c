@@ -271,7 +271,9 @@ static void emit_operand_copy(lowering *l, const sn_operand *operand, unsigned t
     switch (operand->place) {
     case SN_PLACE_MEMORY:
         sn_lower_address(b, l->insn, operand, own[0], own[1]);
+        sn_builder_reading_place(b, l->saved, l->saves_flags);
         emit_copy(b, own[0], to, offset, operand->size, own[1]);
+        sn_builder_analysis_place(b, l->saved, l->saves_flags);
         break;
     case SN_PLACE_VECTOR:
         if (operand->size >= 4) {
@@ -493,14 +495,17 @@ static void emit_value(lowering *l, const sn_operation *operation, unsigned resu
         return;
     }
     sn_lower_address(l->b, l->insn, operand, result, own[0]);
+    sn_builder_reading_place(l->b, l->saved, l->saves_flags);
     if (!(operand->size & (operand->size - 1))) {
         sn_emit_load(&l->b->e, result, result, 0, operand->size);
+        sn_builder_analysis_place(l->b, l->saved, l->saves_flags);
         return;
     }
     /* 3, 5, 6 or 7 bytes, of which no more may be touched: by way of the thread's memory */
     sn_emit_store_thread_constant(&l->b->e, SN_THREAD_KEPT, 0);
     sn_emit_load_thread(&l->b->e, own[1], SN_THREAD_SELF);
     emit_copy(l->b, result, own[1], SN_THREAD_KEPT, operand->size, own[0]);
+    sn_builder_analysis_place(l->b, l->saved, l->saves_flags);
     sn_emit_load_thread(&l->b->e, result, SN_THREAD_KEPT);
 }
 
