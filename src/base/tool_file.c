@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/descriptor.h"
@@ -58,12 +59,18 @@ static int close_file(void *cookie) {
     return 0;
 }
 
+/** Whether something may be there that must be kept: a file, not a device such as /dev/null. */
+static bool may_hold_profile(const char *name) {
+    struct stat status;
+    return sn_settings_current.following_exec && (stat(name, &status) != 0 || S_ISREG(status.st_mode));
+}
+
 /** Open the file of `expanded`; behind an execve, the first name that is free. */
 static int open_name(tool_file *file, const char *expanded) {
     enum { MOST_NUMBERS = 10000 };
     int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY;
     snprintf(file->name, sizeof file->name, "%s", expanded);
-    if (!sn_settings_current.following_exec)
+    if (!may_hold_profile(expanded))
         return open(file->name, flags | O_TRUNC, 0666);
     int descriptor = open(file->name, flags | O_EXCL, 0666);
     for (unsigned number = 1; descriptor < 0 && errno == EEXIST && number < MOST_NUMBERS; number++) {

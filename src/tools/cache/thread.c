@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "settings.h"
 #include "simulate.h"
@@ -114,7 +115,11 @@ void cache_thread_fork_child(sn_thread *thread) {
 }
 
 static void visit_thread(sn_thread *thread, void *data) {
-    const cache_thread *its = sn_thread_data(thread);
+    cache_thread *its = sn_thread_data(thread);
+    /* The thread that ends the process has finished its block. Of others nobody knows how far they are. */
+    if (its != NULL && cache_current.trace != NULL && sn_thread_id(thread) == gettid()) {
+        cache_simulation_finish(&its->simulation);
+    }
     if (its != NULL) {
         add_thread(data, thread, its);
     }
