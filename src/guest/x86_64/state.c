@@ -30,16 +30,24 @@ static const uint8_t *place_of(const sn_image *image, unsigned component) {
     return image->bytes + sn_state_compacted_offset(image->room, component);
 }
 
+/** One part of the first 16 vector registers: `size` bytes of each, one behind the other in the image. */
+static void copy_parts(const uint8_t *from, bool present, uint8_t (*to)[64], unsigned offset, unsigned size) {
+    for (unsigned i = 0; i < 16; i++) {
+        if (present)
+            memcpy(to[i] + offset, from + size * i, size);
+        else
+            memset(to[i] + offset, 0, size);
+    }
+}
+
 static void copy_vectors(const sn_image *image, sn_state_copy *copy) {
-    memset(copy->vector, 0, sizeof copy->vector);
-    if (has(image, VECTOR_LOW))
-        for (unsigned i = 0; i < 16; i++) memcpy(copy->vector[i], image->bytes + VECTOR_REGISTERS + 16 * i, 16);
-    if (has(image, VECTOR_MIDDLE))
-        for (unsigned i = 0; i < 16; i++)
-            memcpy(copy->vector[i] + 16, place_of(image, VECTOR_MIDDLE) + 16 * i, 16);
-    if (has(image, VECTOR_HIGH))
-        for (unsigned i = 0; i < 16; i++) memcpy(copy->vector[i] + 32, place_of(image, VECTOR_HIGH) + 32 * i, 32);
-    if (has(image, VECTOR_UPPER_HALF)) memcpy(copy->vector[16], place_of(image, VECTOR_UPPER_HALF), 16 * 64);
+    copy_parts(image->bytes + VECTOR_REGISTERS, has(image, VECTOR_LOW), copy->vector, 0, 16);
+    copy_parts(place_of(image, VECTOR_MIDDLE), has(image, VECTOR_MIDDLE), copy->vector, 16, 16);
+    copy_parts(place_of(image, VECTOR_HIGH), has(image, VECTOR_HIGH), copy->vector, 32, 32);
+    if (has(image, VECTOR_UPPER_HALF))
+        memcpy(copy->vector[16], place_of(image, VECTOR_UPPER_HALF), 16 * 64);
+    else
+        memset(copy->vector[16], 0, 16 * 64);
 }
 
 /** The image has the floating-point registers in the order of their stack; short vectors have fixed places in it. */
