@@ -171,6 +171,7 @@ void sn_assign(sn_block *block, sn_value to, sn_value from) {
     sn_operation *operation = add(block, SN_OPERATION_ASSIGN);
     operation->a = from;
     operation->result = to;
+    block->analysis.values[to].assigned = true;
 }
 
 sn_label sn_label_new(sn_block *block) {

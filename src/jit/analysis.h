@@ -70,6 +70,7 @@ typedef struct sn_operation {
 
 typedef struct sn_value_record {
     bool is_constant;
+    bool assigned;        /**< sn_assign() changes it */
     bool crosses;         /**< is used in another sequence than the one where it is set */
     uint16_t sequence;    /**< where it was set first */
     uint16_t home;        /**< number in the thread's memory, if it crosses */

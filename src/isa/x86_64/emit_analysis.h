@@ -60,12 +60,16 @@ static inline void sn_emit_load_sum(sn_emitter *e, unsigned reg, unsigned base, 
 static inline void sn_emit_load_indexed(sn_emitter *e, unsigned reg, unsigned base, unsigned index, unsigned scale,
                                         int32_t displacement) {
     unsigned log = scale == 8 ? 3 : scale == 4 ? 2 : scale == 2 ? 1 : 0;
-    bool none = base == 0xff;
+    bool none = base == 0xff, zero = !none && displacement == 0 && (base & 7) != SN_RBP;
+    bool small = !none && displacement == (int8_t)displacement;
+    unsigned mode = none || zero ? 0 : small ? 0x40 : 0x80;
     sn_emit_rex(e, true, reg, index, none ? 0 : base);
     sn_emit8(e, 0x8d);
-    sn_emit8(e, (uint8_t)((none ? 0 : 0x80) | (reg & 7) << 3 | 4));
+    sn_emit8(e, (uint8_t)(mode | (reg & 7) << 3 | 4));
     sn_emit8(e, (uint8_t)(log << 6 | (index & 7) << 3 | (none ? SN_RBP : base & 7)));
-    sn_emit32(e, (uint32_t)displacement);
+    if (zero) return;
+    if (small) sn_emit8(e, (uint8_t)displacement);
+    else sn_emit32(e, (uint32_t)displacement);
 }
 
 /** opcode to, from on 64 bits: and 21, or 09, xor 31, sub 29, cmp 39, add 01, mov 89 */

@@ -51,6 +51,12 @@ static unsigned next_of(const lowering *l, unsigned number) {
     return next && at(l, next)->sequence == l->sequence ? next : 0;
 }
 
+static bool has_short_addresses(const sn_insn *insn) {
+    for (unsigned i = 0; i < insn->prefix_length; i++)
+        if (insn->bytes[i] == 0x67) return true;
+    return false;
+}
+
 static bool is_constant(const lowering *l, sn_value value) { return l->analysis->values[value].is_constant; }
 static uint64_t constant_of(const lowering *l, sn_value value) { return l->analysis->values[value].constant; }
 static const sn_operand *operand_of(const lowering *l, unsigned number) { return &l->analysis->operands[number]; }
@@ -111,11 +117,26 @@ static bool pinned_for(const lowering *l, const sn_operation *operation) {
     return l->b->pin.on && l->b->pin.trace == operation->number;
 }
 
+/** Whether computing the address takes another register. */
+static bool needs_second(const sn_operand *operand) {
+    bool based = operand->base != SN_NO_REGISTER || operand->index != SN_NO_REGISTER;
+    return operand->segment || (based && !fits((uint64_t)operand->displacement));
+}
+
+/** The address is what a register of the client holds: its number; else NO_REGISTER. */
+static unsigned plain_address(const lowering *l, const sn_operation *operation) {
+    if (operation->kind != SN_OPERATION_ADDRESS || l->analysis->values[operation->result].assigned) return NO_REGISTER;
+    const sn_operand *operand = operand_of(l, operation->number);
+    bool plain = operand->index == SN_NO_REGISTER && !operand->displacement && !operand->segment &&
+                 !has_short_addresses(l->insn);
+    return plain ? operand->base : NO_REGISTER;
+}
+
 /** Registers for its own use, besides those of values and of constants. */
 static unsigned own_temporaries(const lowering *l, const sn_operation *operation) {
     const sn_operand *operand;
     switch ((sn_operation_kind)operation->kind) {
-    case SN_OPERATION_ADDRESS: return 1;
+    case SN_OPERATION_ADDRESS: return needs_second(operand_of(l, operation->number));
     case SN_OPERATION_VALUE: return operand_of(l, operation->number)->place == SN_PLACE_MEMORY ? 2 : 0;
     case SN_OPERATION_COPY:
         return operand_of(l, operation->number)->place == SN_PLACE_MEMORY ? 2 : 1;
@@ -178,8 +199,10 @@ static void give_out(lowering *l) {
         if (needs_register(l, operation, operation->a)) own[count++] = (uint8_t)take(l);
         if (operation->b != operation->a && needs_register(l, operation, operation->b)) own[count++] = (uint8_t)take(l);
         for (unsigned i = own_temporaries(l, operation); i; i--) own[count++] = (uint8_t)take(l);
-        if (sn_operation_sets(operation) && register_of[operation->result] == NO_REGISTER)
-            register_of[operation->result] = (uint8_t)take(l);
+        if (sn_operation_sets(operation) && register_of[operation->result] == NO_REGISTER) {
+            unsigned plain = plain_address(l, operation);
+            register_of[operation->result] = (uint8_t)(plain == NO_REGISTER ? take(l) : plain);
+        }
         for (unsigned i = 0; i < count; i++) release(l, own[i]);
         sn_value values[3];
         unsigned used = sn_operation_uses(operation, values);
@@ -234,11 +257,7 @@ void sn_lower_address(builder *b, const sn_insn *insn, const sn_operand *operand
         sn_emit_load_constant(&b->e, second, (uint64_t)operand->displacement);
         sn_emit_load_indexed(&b->e, reg, reg, second, 1, 0);
     }
-    for (unsigned i = 0; i < insn->prefix_length; i++)
-        if (insn->bytes[i] == 0x67 && operand->is_explicit) {
-            sn_emit_truncate(&b->e, reg);
-            break;
-        }
+    if (operand->is_explicit && has_short_addresses(insn)) sn_emit_truncate(&b->e, reg);
     if (!operand->segment) return;
     if (operand->segment == SN_SEGMENT_GS) sn_emit_load_thread(&b->e, second, SN_THREAD_CLIENT_BASE2);
     else if (!sn_features_read_bases()) sn_emit_load_thread(&b->e, second, SN_THREAD_CLIENT_BASE);
@@ -516,7 +535,10 @@ static void emit_operation(lowering *l, unsigned number) {
     unsigned result = sn_operation_sets(operation) ? register_of[operation->result] : NO_REGISTER;
     switch ((sn_operation_kind)operation->kind) {
     case SN_OPERATION_THREAD: sn_emit_load_thread(e, result, SN_THREAD_SELF); break;
-    case SN_OPERATION_ADDRESS: sn_lower_address(l->b, l->insn, operand_of(l, operation->number), result, own[0]); break;
+    case SN_OPERATION_ADDRESS:
+        if (plain_address(l, operation) == NO_REGISTER)
+            sn_lower_address(l->b, l->insn, operand_of(l, operation->number), result, own[0]);
+        break;
     case SN_OPERATION_VALUE: emit_value(l, operation, result, own); break;
     case SN_OPERATION_COPY: {
         const uint8_t *base = own;
