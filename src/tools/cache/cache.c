@@ -2,11 +2,12 @@
  * @fileoverview The tool `cache`: which lines of a program miss the caches, and, with --branch-sim=yes, mispredict branches.
  *
  * This file is the descriptor: options and callbacks, which the engine calls. record.c puts counters and the trace into
- * the code, thread.c has what each thread has, simulate.c works off the trace with a model (model.h) and predictor.c;
- * profile.c sums up by source line and writes the profile, summary.c prints.
+ * the code, with filter.c before it; thread.c has what each thread has, simulate.c works off the trace with a model (model.h)
+ * and predictor.c; profile.c sums up by source line and writes the profile, summary.c prints.
  */
 #include <sonde/tool.h>
 
+#include "event.h"
 #include "settings.h"
 #include "summary.h"
 
@@ -73,9 +74,11 @@ static void start(void) {
     cache_current.file = sn_file_template("cachegrind-out-file", file);
     if (cache_current.simulates_caches) {
         cache_current.model->start(cache_current.geometries);
+        cache_current.code_slot = sn_slot_new();
+        cache_current.data_slot = sn_slot_new();
     }
     if (cache_current.simulates_caches || cache_current.simulates_branches) {
-        cache_current.trace = sn_trace_new(&(sn_trace_options){.record_size = 8, .batch = cache_thread_batch});
+        cache_current.trace = sn_trace_new(&(sn_trace_options){.record_size = sizeof(cache_event), .batch = cache_thread_batch});
     }
 }
 

@@ -6,7 +6,7 @@
 #ifndef SONDE_TOOLS_CACHE_LEVEL_H
 #define SONDE_TOOLS_CACHE_LEVEL_H
 
-#include <string.h>
+#include <stdbool.h>
 
 #include "geometry.h"
 
@@ -27,14 +27,18 @@ static inline bool cache_level_use(cache_level *level, uint64_t line) {
     if (set[0] == tag) {
         return true;
     }
-    uint32_t way = 1;
-    while (way < level->ways && set[way] != tag) {
-        way++;
-    }
-    bool is_hit = way < level->ways;
-    memmove(set + 1, set, (is_hit ? way : level->ways - 1) * sizeof *set);
+    uint64_t moved = set[0];
     set[0] = tag;
-    return is_hit;
+    /* Those before it move one place on, in one pass; what is behind an empty place is empty. */
+    for (uint32_t way = 1; way < level->ways && moved != 0; way++) {
+        uint64_t next = set[way];
+        set[way] = moved;
+        if (next == tag) {
+            return true;
+        }
+        moved = next;
+    }
+    return false;
 }
 
 /** Use all lines of the bytes from `address` on. Returns whether all were there. */

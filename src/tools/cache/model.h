@@ -18,7 +18,7 @@ typedef struct cache_reference {
     uint64_t address;
     uint32_t size;
     uint32_t kind;        /**< cache_kind */
-    uint64_t instruction; /**< address of the one that refers */
+    uint32_t site;        /**< of the instruction that refers: cache_site_address() */
 } cache_reference;
 
 typedef struct cache_model {

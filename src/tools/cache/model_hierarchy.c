@@ -14,12 +14,13 @@
 #include "level.h"
 #include "model.h"
 #include "shared_level.h"
+#include "sites.h"
 
 enum { STREAMS = 256, SURE = 2, AHEAD = 2, PAGE_SHIFT = 12 };
 
 /** What the prefetcher knows of one instruction. Several may share an entry and then disturb each other. */
 typedef struct stream {
-    uint64_t instruction;
+    uint64_t instruction; /**< its address */
     uint64_t line;     /**< of the second level, last missed */
     int64_t distance;  /**< lines */
     unsigned repeated; /**< how often the distance was the same, up to SURE */
@@ -72,23 +73,21 @@ static void bring_ahead(core *mine, const stream *known) {
 
 /** Learn from a miss. Lines beyond the first, of a reference that spans some, are not looked at. */
 static void watch(core *mine, const cache_reference *reference) {
-    stream *known = &mine->streams[(reference->instruction ^ reference->instruction >> 8) % STREAMS];
+    uint64_t instruction = cache_site_address(reference->site);
+    stream *known = &mine->streams[(instruction ^ instruction >> 8) % STREAMS];
     uint64_t line = reference->address >> mine->l2.line_shift;
     int64_t distance = (int64_t)(line - known->line);
-    if (known->instruction != reference->instruction) {
-        *known = (stream){.instruction = reference->instruction, .line = line};
+    if (known->instruction != instruction) {
+        *known = (stream){.instruction = instruction, .line = line};
         return;
     }
     if (distance == 0) {
         return;
     }
     bool is_same = distance == known->distance;
-    *known = (stream){
-        .instruction = reference->instruction,
-        .line = line,
-        .distance = distance,
-        .repeated = !is_same ? 1 : known->repeated < SURE ? known->repeated + 1 : SURE,
-    };
+    known->line = line;
+    known->distance = distance;
+    known->repeated = !is_same ? 1 : known->repeated < SURE ? known->repeated + 1 : SURE;
     if (known->repeated == SURE) {
         bring_ahead(mine, known);
     }

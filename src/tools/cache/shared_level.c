@@ -16,6 +16,42 @@ struct cache_shared_level {
     atomic_bool locks[LOCKS]; /**< set N has lock N % LOCKS */
 };
 
+static atomic_uint users, working_without_locks;
+static atomic_bool needs_locks;
+
+void cache_shared_level_add_user(void) {
+    if (atomic_fetch_add(&users, 1) > 0) {
+        atomic_store(&needs_locks, true);
+        while (atomic_load(&working_without_locks) > 0) {
+            sched_yield();
+        }
+    }
+}
+
+bool cache_shared_level_begin(void) {
+    if (atomic_load(&needs_locks)) {
+        return false;
+    }
+    atomic_fetch_add(&working_without_locks, 1); /* now who sets the other waits, or has set it already */
+    if (!atomic_load(&needs_locks)) {
+        return true;
+    }
+    atomic_fetch_sub(&working_without_locks, 1);
+    return false;
+}
+
+void cache_shared_level_end(bool begun) {
+    if (begun) {
+        atomic_fetch_sub(&working_without_locks, 1);
+    }
+}
+
+void cache_shared_level_forget_users(void) {
+    atomic_store(&users, 1);
+    atomic_store(&working_without_locks, 0);
+    atomic_store(&needs_locks, false);
+}
+
 cache_shared_level *cache_shared_level_new(const cache_geometry *geometry) {
     cache_shared_level *shared = calloc(1, sizeof *shared);
     if (shared == NULL) {
@@ -38,6 +74,9 @@ static void acquire(atomic_bool *lock) {
 }
 
 static bool use(cache_shared_level *shared, uint64_t line) {
+    if (!atomic_load_explicit(&needs_locks, memory_order_relaxed)) {
+        return cache_level_use(&shared->level, line);
+    }
     atomic_bool *lock = &shared->locks[line & shared->level.set_mask & (LOCKS - 1)];
     acquire(lock);
     bool is_hit = cache_level_use(&shared->level, line);

@@ -12,7 +12,18 @@ typedef struct cache_shared_level cache_shared_level;
 
 cache_shared_level *cache_shared_level_new(const cache_geometry *geometry);
 
-/** As cache_level_refer(). */
+/**
+ * Locks are taken only when there is more than one thread. Each thread says when it begins and ends a piece of work with
+ * shared caches, and gives to the end what the beginning returned; a new thread adds itself before its first, and waits for
+ * one that began without locks.
+ */
+void cache_shared_level_add_user(void);
+bool cache_shared_level_begin(void);
+void cache_shared_level_end(bool begun);
+/** In a forked child: the thread that calls is the only one. */
+void cache_shared_level_forget_users(void);
+
+/** As cache_level_refer(). Between begin and end. */
 bool cache_shared_level_refer(cache_shared_level *shared, uint64_t address, uint32_t size);
 
 #endif

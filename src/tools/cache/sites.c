@@ -49,6 +49,18 @@ static void *zeroed(size_t size) {
         made_found;                                                                                       \
     })
 
+/** Addresses of all sites, in parts. A part is there before a trace can name one of its sites. */
+enum { PART_BITS = 14, PARTS = 1 << (32 - PART_BITS) };
+static uint64_t (*addresses[PARTS])[1 << PART_BITS];
+
+void cache_site_set_address(uint32_t site, uint64_t address) {
+    (*made(&addresses[site >> PART_BITS]))[site & ((1 << PART_BITS) - 1)] = address;
+}
+
+uint64_t cache_site_address(uint32_t site) {
+    return (*addresses[site >> PART_BITS])[site & ((1 << PART_BITS) - 1)];
+}
+
 uint64_t *cache_site_counters(cache_sites *sites, uint32_t site) {
     if (sites->chapters == NULL) {
         __atomic_store_n(&sites->chapters, zeroed(CHAPTERS * sizeof *sites->chapters), __ATOMIC_RELEASE);

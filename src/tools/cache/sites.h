@@ -28,6 +28,10 @@ typedef struct cache_sites {
 /** Numbers for `count` sites of a new record: the first one. Serialised by Sonde. */
 uint32_t cache_sites_new(uint32_t count);
 
+/** Where the instruction of a site is. Set while instrumenting; read by any thread. */
+void cache_site_set_address(uint32_t site, uint64_t address);
+uint64_t cache_site_address(uint32_t site);
+
 /** The counters of a site, made if they are not there. */
 uint64_t *cache_site_counters(cache_sites *sites, uint32_t site);
 

@@ -6,15 +6,16 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "filter.h"
 #include "settings.h"
+#include "shared_level.h"
 #include "simulate.h"
-#include "word.h"
 
 typedef struct cache_thread {
     cache_sites sites;
     cache_simulation simulation; /**< unused when nothing is simulated */
+    uint64_t *filters[2];        /**< for instructions and for data; NULL without --cache-sim */
 } cache_thread;
 
 /** What ended threads have left behind. */
@@ -29,11 +30,22 @@ static void *resized(void *memory, size_t count, size_t size) {
     return result;
 }
 
+static void make_filters(sn_thread *thread, cache_thread *mine) {
+    mine->filters[0] = cache_filter_new(&cache_current.geometries[CACHE_I1]);
+    mine->filters[1] = cache_filter_new(&cache_current.geometries[CACHE_D1]);
+    *sn_slot_of(thread, cache_current.code_slot) = (uintptr_t)mine->filters[0];
+    *sn_slot_of(thread, cache_current.data_slot) = (uintptr_t)mine->filters[1];
+}
+
 void cache_thread_start(sn_thread *thread) {
     cache_thread *mine = resized(NULL, 1, sizeof *mine);
     *mine = (cache_thread){0};
+    if (cache_current.simulates_caches) {
+        make_filters(thread, mine);
+    }
     if (cache_current.trace != NULL) {
         cache_simulation_init(&mine->simulation, &mine->sites);
+        cache_shared_level_add_user();
     }
     sn_thread_set_data(thread, mine);
 }
@@ -41,20 +53,22 @@ void cache_thread_start(sn_thread *thread) {
 void cache_thread_batch(const sn_batch *batch) {
     cache_thread *mine = batch->thread_data;
     if (mine != NULL) {
+        bool begun = cache_shared_level_begin();
         cache_simulate(&mine->simulation, batch->records, batch->count);
+        cache_shared_level_end(begun);
     }
 }
 
 void cache_thread_interrupted(sn_thread *thread, void *data, unsigned completed) {
     const cache_record *record = data;
     cache_thread *mine = sn_thread_data(thread);
-    if (record == NULL || mine == NULL) {
+    if (record == NULL || mine == NULL || completed >= record->instruction_count) {
         return;
     }
     if (cache_current.trace != NULL) {
-        uint64_t word = cache_word_cut(record->number, completed);
-        sn_trace_write(thread, cache_current.trace, &word);
-    } else if (completed < record->instruction_count) {
+        cache_event event = {.site = record->first_site + completed, .kind = CACHE_EVENT_CUT};
+        sn_trace_write(thread, cache_current.trace, &event);
+    } else {
         cache_site_counters(&mine->sites, record->first_site + completed)[CACHE_SITE_CUTS]++;
     }
 }
@@ -62,7 +76,7 @@ void cache_thread_interrupted(sn_thread *thread, void *data, unsigned completed)
 /** Add a thread's counters. It may be running: what is counted later is read first, so that of what is counted when a
     block is entered there is never less than of what then happens in it. */
 static void add_counters(cache_summary *summary, const sn_thread *thread) {
-    for (const cache_record *record = cache_record_next(NULL); record != NULL; record = cache_record_next(record)) {
+    for (const cache_record *record = cache_record_first(); record != NULL; record = record->next) {
         size_t end = (size_t)record->counters + record->counter_count;
         if (end > summary->value_count) {
             size_t room = end + end / 2;
@@ -91,7 +105,6 @@ void cache_thread_end(sn_thread *thread) {
         return;
     }
     if (cache_current.trace != NULL) {
-        cache_simulation_finish(&mine->simulation);
         cache_simulation_release(&mine->simulation);
     }
     pthread_mutex_lock(&dead_lock);
@@ -99,6 +112,8 @@ void cache_thread_end(sn_thread *thread) {
     pthread_mutex_unlock(&dead_lock);
     sn_thread_set_data(thread, NULL);
     cache_sites_free(&mine->sites);
+    free(mine->filters[0]);
+    free(mine->filters[1]);
     free(mine);
 }
 
@@ -107,6 +122,7 @@ void cache_thread_fork_child(sn_thread *thread) {
     cache_thread *mine = sn_thread_data(thread);
     dead = (cache_summary){0};
     pthread_mutex_init(&dead_lock, NULL);
+    cache_shared_level_forget_users();
     if (mine != NULL) {
         mine->sites = (cache_sites){0};
     } else {
@@ -115,11 +131,7 @@ void cache_thread_fork_child(sn_thread *thread) {
 }
 
 static void visit_thread(sn_thread *thread, void *data) {
-    cache_thread *its = sn_thread_data(thread);
-    /* The thread that ends the process has finished its block. Of others nobody knows how far they are. */
-    if (its != NULL && cache_current.trace != NULL && sn_thread_id(thread) == gettid()) {
-        cache_simulation_finish(&its->simulation);
-    }
+    const cache_thread *its = sn_thread_data(thread);
     if (its != NULL) {
         add_thread(data, thread, its);
     }
