@@ -528,3 +528,17 @@ def test_killed(tmp_path):
     assert report.returncode == 3 and report.stderr.count("\n") == 1 and "lacks the end of process" in report.stderr
     total = json.loads(report.stdout)["total"]
     assert 5000000 < total["stores"] <= 10000000 and "lacks the end" in json.loads(report.stdout)["incomplete"]
+
+
+# ------------------------------------------------------------------- the manual's runs
+
+@pytest.mark.parametrize("options", ["--limit=3", "--view=reuse"])
+def test_run_in_the_manual(tmp_path, options):
+    program = build_assembly(tmp_path, "primes", (ROOT / "examples/primes.s").read_text())
+    assert run_sonde("memtrace", "--output=primes.trace", program, cwd=tmp_path).stdout.strip() == "1229"
+    shown = (ROOT / "docs/memtrace.md").read_text().split(f"    $ sonde report {options} primes.trace\n")[1]
+    lines = [line[4:] for line in re.match(r"(?:(?: {4}.*)?\n)+", shown)[0].rstrip().split("\n")]
+
+    def plain(text):
+        return re.sub(r"process \d+: .*", "process", text).rstrip("\n")
+    assert plain(run_sonde("report", options, "primes.trace", cwd=tmp_path).stdout) == plain("\n".join(lines))

@@ -2,6 +2,7 @@
  * @fileoverview Sums of a trace for people. See memtrace.h.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "report/memtrace.h"
 #include "report/text_form.h"
@@ -102,14 +103,15 @@ static void print_threads(const sn_memtrace_report *report) {
 
 enum { NAMES_AT = 49 };
 
+/** The name, and, if there is room, in which file. */
 static void print_function(const sn_memtrace_row *row) {
-    const char *module = row->module ? sn_form_base_name(row->module) : "?";
-    if (row->function)
-        sn_form_print(row->function, SN_REPORT_WIDTH - NAMES_AT, SN_FORM_CUT_END);
-    else
-        printf("?");
-    printf("\n%*s", NAMES_AT + 2, "");
-    sn_form_print(row->file ? row->file : module, SN_REPORT_WIDTH - NAMES_AT - 2, SN_FORM_CUT_BEGINNING);
+    const char *path = row->file ? row->file : row->module;
+    unsigned room = SN_REPORT_WIDTH - NAMES_AT;
+    room -= sn_form_print(row->function ? row->function : "?", room, SN_FORM_CUT_END);
+    if (path && strlen(sn_form_base_name(path)) + 2 <= room) {
+        printf("  ");
+        sn_form_print(sn_form_base_name(path), room - 2, SN_FORM_CUT_END);
+    }
 }
 
 static void print_line(const sn_memtrace_row *row) {
