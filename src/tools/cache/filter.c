@@ -54,33 +54,26 @@ static sn_value entry_of(sn_block *block, sn_value base, const cache_geometry *g
 }
 
 /** Note the line of the byte at `address`. */
-static void insert_use(sn_block *block, sn_value base, const cache_geometry *geometry, sn_value address) {
-    sn_value line = shifted(block, address, line_shift(geometry));
-    sn_store(block, entry_of(block, base, geometry, address), 0, line, 8);
+static void insert_use(sn_block *block, sn_slot filter, const cache_geometry *geometry, sn_value address) {
+    sn_value entry = entry_of(block, sn_slot_load(block, filter), geometry, address);
+    sn_store(block, entry, 0, shifted(block, address, line_shift(geometry)), 8);
 }
 
+/** All but the address is computed anew where it is not known: what is kept in registers must be saved each time. */
 sn_label cache_filter_insert(sn_block *block, sn_slot filter, const cache_geometry *geometry, sn_value address,
                              uint32_t size) {
     sn_label is_known = sn_label_new(block);
-    sn_value base = sn_slot_load(block, filter);
-    sn_value last_byte = sum_of(block, address, size - 1);
-    if (size > geometry->line) {
-        /* It never is within one line; all that it covers are noted. */
-        for (uint64_t offset = 0; offset + 1 < size; offset += geometry->line) {
-            insert_use(block, base, geometry, sum_of(block, address, offset));
-        }
-        insert_use(block, base, geometry, last_byte);
-        return is_known;
+    if (size <= geometry->line) {
+        sn_value entry =
+            entry_of(block, sn_slot_load(block, filter), geometry, sum_of(block, address, size - 1));
+        sn_value seen = sn_load(block, entry, 0, 8);
+        sn_branch_if(block, SN_EQUAL, seen, shifted(block, address, line_shift(geometry)), is_known);
     }
-    sn_value entry = entry_of(block, base, geometry, last_byte);
-    sn_value line = shifted(block, address, line_shift(geometry));
-    sn_branch_if(block, SN_EQUAL, sn_load(block, entry, 0, 8), line, is_known);
-    if (size > 1) {
-        insert_use(block, base, geometry, address);
-        sn_store(block, entry, 0, shifted(block, last_byte, line_shift(geometry)), 8);
-    } else {
-        sn_store(block, entry, 0, line, 8);
+    /* A larger one never is within one line. All lines that it covers are noted. */
+    for (uint64_t offset = 0; offset + 1 < size; offset += geometry->line) {
+        insert_use(block, filter, geometry, sum_of(block, address, offset));
     }
+    insert_use(block, filter, geometry, sum_of(block, address, size - 1));
     return is_known;
 }
 

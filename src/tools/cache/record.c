@@ -68,31 +68,61 @@ static bool is_access(const sn_operand *operand, unsigned role) {
            (operand->role & role) != 0;
 }
 
-static void trace_reference(sn_block *block, uint32_t site, unsigned operand, uint32_t size, cache_kind kind) {
-    sn_value address = sn_operand_address(block, operand);
-    sn_label is_known =
-        cache_filter_insert(block, cache_current.data_slot, &cache_current.geometries[CACHE_D1], address, size);
-    append(block, site, kind, size, address);
-    sn_label_here(block, is_known);
+/** The data reference before, if it is known that another with the same address expression would have the same address:
+    then that one is a hit that changes nothing, as no other is between them. */
+typedef struct last_reference {
+    bool is_known;
+    sn_operand operand;
+} last_reference;
+
+static bool is_same_address(const last_reference *last, const sn_operand *operand) {
+    const sn_operand *known = &last->operand;
+    return last->is_known && operand->is_explicit && operand->base == known->base && operand->index == known->index &&
+           operand->scale == known->scale && operand->segment == known->segment &&
+           operand->displacement == known->displacement && operand->size <= known->size;
+}
+
+/** An instruction that writes a register of the address ends what is known. */
+static void forget_if_changed(last_reference *last, const sn_operand *operands, unsigned count) {
+    for (unsigned i = 0; i < count; i++) {
+        bool is_written = operands[i].place == SN_PLACE_GENERAL && (operands[i].role & SN_ROLE_WRITTEN) != 0;
+        if (is_written && (operands[i].reg == last->operand.base || operands[i].reg == last->operand.index)) {
+            last->is_known = false;
+        }
+    }
+    last->is_known &= count > 0; /* what the decoder does not know may write anything */
+}
+
+static void trace_reference(sn_block *block, uint32_t site, unsigned number, const sn_operand *operand,
+                            cache_kind kind, last_reference *last) {
+    if (!is_same_address(last, operand)) {
+        sn_value address = sn_operand_address(block, number);
+        sn_label is_known = cache_filter_insert(block, cache_current.data_slot, &cache_current.geometries[CACHE_D1],
+                                                address, operand->size);
+        append(block, site, kind, operand->size, address);
+        sn_label_here(block, is_known);
+        *last = (last_reference){.is_known = operand->is_explicit, .operand = *operand};
+    }
 }
 
 /** First what is read, then what is only written: what is read and written is one reference, since its write can't miss. */
-static void trace_references(cache_record *record, sn_block *block, unsigned index) {
+static void trace_references(cache_record *record, sn_block *block, unsigned index, last_reference *last) {
     unsigned count;
     const sn_operand *operands = sn_block_operands(block, index, &count);
     cache_instruction *instruction = &record->instructions[index];
     for (unsigned i = 0; i < count; i++) {
         if (is_access(&operands[i], SN_ROLE_READ)) {
             instruction->reads++;
-            trace_reference(block, record->first_site + index, i, operands[i].size, CACHE_READ);
+            trace_reference(block, record->first_site + index, i, &operands[i], CACHE_READ, last);
         }
     }
     for (unsigned i = 0; i < count; i++) {
         if (is_access(&operands[i], SN_ROLE_WRITTEN) && !is_access(&operands[i], SN_ROLE_READ)) {
             instruction->writes++;
-            trace_reference(block, record->first_site + index, i, operands[i].size, CACHE_WRITE);
+            trace_reference(block, record->first_site + index, i, &operands[i], CACHE_WRITE, last);
         }
     }
+    forget_if_changed(last, operands, count);
 }
 
 /** Accesses that vary, as they happen: called in the thread that makes them. */
@@ -149,15 +179,17 @@ static void trace_branch(const cache_record *record, sn_block *block, unsigned i
 
 static void insert_trace(cache_record *record, sn_block *block) {
     uint64_t last_line = UINT64_MAX;
+    last_reference last = {0};
     for (unsigned index = 0; index < record->instruction_count; index++) {
         uint8_t shape = record->instructions[index].shape;
         sn_insert_before(block, index);
         if (cache_current.simulates_caches) {
             trace_fetch(record, block, index, &last_line);
             if (sn_block_instruction(block, index)->accesses_vary) {
+                last.is_known = false;
                 sn_insert_accesses(block, index, note_accesses, (void *)(uintptr_t)(record->first_site + index));
             } else {
-                trace_references(record, block, index);
+                trace_references(record, block, index, &last);
             }
         }
         if (cache_current.simulates_branches && (shape & CACHE_INDIRECT) != 0) {
