@@ -21,6 +21,7 @@ typedef struct pinning {
     bool on;
     uint8_t pointer, scratch;
     uint8_t trace;
+    bool moved;       /**< `pointer` is not what the thread's memory says */
     uint16_t pending; /**< bytes appended behind `pointer` */
 } pinning;
 
@@ -56,6 +57,8 @@ typedef struct builder {
     bool committed;   /**< analysis code has run for it: the state before it is no boundary any more */
     pinning pin;
     pinned_stretch stretch;
+    bool loops;         /**< the stretch begins with the block, and jumps to its beginning stay inside */
+    uint64_t loop_start;
     uint8_t live_flags[SN_MOST_INSTRUCTIONS + 1];
     uint16_t live_registers[SN_MOST_INSTRUCTIONS + 1];
 } builder;
@@ -74,6 +77,8 @@ void sn_lower_place(builder *b, unsigned index, sn_when when);
 
 /** Find the stretch of the block in which registers can be pinned for a trace. */
 void sn_lower_plan(builder *b);
+/** Move the pointer behind what has been appended. */
+void sn_lower_move_pointer(builder *b);
 /** Begin or end the pinned stretch, if it is there that it does. */
 void sn_lower_pin(builder *b);
 void sn_lower_unpin(builder *b);

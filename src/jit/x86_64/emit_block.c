@@ -201,11 +201,11 @@ static counting_place find_counting_place(const builder *b) {
     unsigned needed = 0, last = 0;
     for (unsigned i = 0; i < b->block->entry_count; i++) needed |= flags_of(b->block->entry[i]);
     while (last + 1 < b->block->count && !leaves_block(&b->block->insns[last])) last++;
-    if (b->stretch.exists && last > b->stretch.first) last = b->stretch.first;
     for (unsigned i = 0; i <= last; i++)
         if (!(b->live_flags[i] & needed)) return (counting_place){i, true, SN_NO_REGISTER};
     for (unsigned i = 0; i <= last; i++) {
         unsigned dead = ~(unsigned)b->live_registers[i] & 0xffff & ~(1u << SN_RSP);
+        if (b->stretch.exists) dead &= ~(1u << b->stretch.pointer | 1u << b->stretch.scratch);
         if (dead) return (counting_place){i, false, (unsigned)__builtin_ctz(dead)};
     }
     return (counting_place){0, false, SN_NO_REGISTER};
@@ -889,6 +889,19 @@ static bool has_edge_code(const builder *b, const open_exit *open) {
            (open->is_branch && b->block->analysis.places[open->index][SN_WHEN_TAKEN].first);
 }
 
+/** Back to the block's beginning without giving the pinned registers back; behind it, what does that when the block has
+    been discarded. */
+static void emit_loop_back(builder *b) {
+    sn_lower_move_pointer(b);
+    b->current = 0;
+    sn_emit_align_patchable(&b->e, 1);
+    boundary(b, b->block->address);
+    sn_emit_jump(&b->e, b->loop_start);
+    b->record->loop_site = (uint32_t)(sn_emit_address(&b->e) - 4);
+    b->record->loop_tail = (uint32_t)sn_emit_address(&b->e);
+    sn_lower_unpin(b);
+}
+
 /** What runs where a branch is taken, before the block is left: returns the displacement that leads on. */
 static uint64_t emit_edge(builder *b, const open_exit *open) {
     const sn_exit_record *exit = sn_exit_record_at(open->number);
@@ -896,7 +909,8 @@ static uint64_t emit_edge(builder *b, const open_exit *open) {
     b->current = open->index;
     b->pin = open->pin;
     if (open->is_branch) sn_lower_place(b, open->index, SN_WHEN_TAKEN);
-    sn_lower_unpin(b);
+    bool loops = b->loops && b->pin.on && open->is_branch && exit->target == b->block->address && !b->record->loop_site;
+    if (!loops) sn_lower_unpin(b);
     if (open->taken.amount) {
         bool by_flags = sn_flags_dead_at(exit->target, flags_of(open->taken));
         place(b, SN_PLACE_INSIDE, b->block->address,
@@ -904,6 +918,7 @@ static uint64_t emit_edge(builder *b, const open_exit *open) {
         if (by_flags) count_with_flags(b, open->taken);
         else count_with_register(b, open->taken, SN_RAX, true);
     }
+    if (loops) emit_loop_back(b);
     if (b->e.overflowed) return open->field;
     sn_patch_displacement(open->field, edge);
     align_patchable(b, 1, exit->target);
@@ -940,7 +955,6 @@ static void start_analysis(builder *b) {
 /** An instruction with the analysis code around it. */
 static void emit_analysed(builder *b, unsigned index) {
     const sn_place_list *places = b->block->analysis.places[index];
-    sn_lower_pin(b);
     if (places[SN_WHEN_BEFORE].first) {
         /* The state before the instruction ends here: what follows has been told of it. */
         boundary(b, b->block->insns[index].pc);
@@ -984,6 +998,7 @@ bool sn_emit_block(sn_block *block, uint32_t number) {
     if (block->checks_itself) emit_checks(b);
     for (unsigned i = 0; i < block->count; i++) {
         b->current = i;
+        if (b->analysis) sn_lower_pin(b);
         if (counting.index == i) emit_entry_counters(b, &counting, block->insns[i].pc);
         if (i + 1 == block->count && number == sn_settings_current.break_block) emit_mistake(b, block->insns[i].pc);
         if (b->analysis) emit_analysed(b, i);
