@@ -4,7 +4,6 @@
  */
 #include <inttypes.h>
 #include <sonde/tool.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 typedef struct callee {
@@ -26,7 +25,8 @@ static callee *callee_at(uint64_t address) {
     while (at && at->address != address) at = at->next_in_bucket;
     if (at || !(at = calloc(1, sizeof *at))) return at;
     *at = (callee){callees, *bucket, address, sn_counter_new(1), sn_counter_new(1), 0, 0};
-    return callees = *bucket = at;
+    callees = *bucket = at;
+    return at;
 }
 
 static void instrument(sn_block *block) {
@@ -65,10 +65,10 @@ static void end(void) {
     for (callee *at = first; at; at = at->next) at->calls = at->before;
     sn_threads_visit(add_living, first);
     for (callee *at = first; at; at = at->next) {
-        sn_location where;
-        if (at->calls && at->calls >= (uint64_t)least)
-            fprintf(sn_output(), "%12" PRIu64 "  %s\n", at->calls,
-                    sn_locate(at->address, &where) && where.function ? where.function : "(no symbol)");
+        sn_location where = {0};
+        if (!at->calls || at->calls < (uint64_t)least) continue;
+        sn_locate(at->address, &where);
+        fprintf(sn_output(), "%12" PRIu64 "  %s\n", at->calls, where.function ? where.function : "(no symbol)");
     }
 }
 

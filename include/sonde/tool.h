@@ -216,8 +216,8 @@ typedef enum sn_operator {
     SN_SHIFT_LEFT, SN_SHIFT_RIGHT, SN_SHIFT_RIGHT_SIGNED, /**< by b modulo 64 */
 } sn_operator;
 
-/** a operator b. Additions of constants and copies leave the flags alone and are cheapest. */
-sn_value sn_compute(sn_block *block, sn_operator operator, sn_value a, sn_value b);
+/** The result of `how` on a and b. Additions of constants and copies leave the flags alone and are cheapest. */
+sn_value sn_compute(sn_block *block, sn_operator how, sn_value a, sn_value b);
 /** Give `to` (the result of an earlier operation, no constant) the value of `from`. */
 void sn_assign(sn_block *block, sn_value to, sn_value from);
 
