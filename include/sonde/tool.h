@@ -412,7 +412,7 @@ void sn_output_is_record(const char *default_name);
 const char *sn_file_template(const char *option, const char *name);
 /** Create and empty the file of that name, for the process that asks. Behind an execve that is followed, a file of the
     program before is kept, and this one's name gets a number behind it. NULL, after one message, if it can't be written. */
-FILE *sn_file_create(const char *template);
+FILE *sn_file_create(const char *name);
 /** Close it; one message, and a status of the run that tells, if not all was written. Returns whether it was. */
 bool sn_file_close(FILE *file);
 
@@ -420,7 +420,7 @@ bool sn_file_close(FILE *file);
 void sn_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** Print one line to standard error and end the run with `status` before the client starts. For bad options. */
-_Noreturn void sn_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void sn_fail(int status, const char *format, ...) __attribute__((noreturn, format(printf, 2, 3)));
 
 /** The client's command line and, from the end callback, how it ended. */
 int sn_client_arguments(const char *const **arguments); /**< returns how many */
