@@ -67,7 +67,6 @@ static const sn_tool *tool;
 static sn_lock list_lock;
 static sn_thread *living, *ended;
 static unsigned alive;
-static unsigned starting;      /**< made, and not in the list yet; accessed by the atomic built-ins only */
 static sn_thread *gone_since;  /**< from here on the kernel has forgotten all in the list of the ended; NULL: not known */
 
 const sn_tool *sn_current_tool(void) { return tool; }
@@ -176,6 +175,8 @@ sn_thread *sn_threads_init(const sn_tool *chosen) {
     thread->engine_base = (uint64_t)sn_host_tls_current();
     thread->id = gettid();
     thread->process = getpid();
+    living = thread;
+    alive = 1;
     sn_thread_bind(thread);
     return thread;
 }
@@ -199,10 +200,14 @@ static void unlink_living(sn_thread *thread) {
     }
 }
 
-static void list_remove(sn_thread *thread) {
+/** A child that never began, or that is gone: its memory is given back. Who waits for it to leave the engine is told. */
+static void forget(sn_thread *thread) {
     sn_lock_acquire(&list_lock);
     unlink_living(thread);
     sn_lock_release(&list_lock);
+    sn_engine_leave(thread);
+    sn_signals_release(thread->signals);
+    sn_thread_discard(thread);
 }
 
 /** It ends: its memory can be used again once the kernel is done with it. */
@@ -217,7 +222,7 @@ static void list_retire(sn_thread *thread) {
 unsigned sn_threads_alive(void) { return alive; }
 
 bool sn_thread_is_alone(const sn_thread *thread) {
-    if (alive != 1 || thread->borrowed || __atomic_load_n(&starting, __ATOMIC_SEQ_CST)) return false;
+    if (alive != 1 || thread->borrowed) return false;
     sn_lock_acquire(&list_lock);
     const sn_thread *other = ended;
     while (other && other != gone_since && sn_syscall(__NR_tgkill, other->process, other->id, 0) == -ESRCH)
@@ -231,7 +236,7 @@ bool sn_thread_is_alone(const sn_thread *thread) {
 void sn_threads_visit(void (*visit)(sn_thread *thread, void *data), void *data) {
     sn_lock_acquire(&list_lock);
     for (sn_thread *thread = living; thread; thread = thread->next)
-        if (!thread->borrowed) visit(thread, data);
+        if (!thread->borrowed && thread->id) visit(thread, data); /* without a number: it has not begun yet */
     sn_lock_release(&list_lock);
 }
 
@@ -240,7 +245,6 @@ void *sn_thread_data(const sn_thread *thread) { return thread->tool_data; }
 void sn_thread_set_data(sn_thread *thread, void *data) { thread->tool_data = data; }
 
 void sn_thread_started(sn_thread *thread) {
-    list_add(thread);
     sn_seccomp_thread_started(thread);
     sn_traces_start(thread);
     if (tool->thread_start && !thread->borrowed) tool->thread_start(thread);
@@ -272,6 +276,25 @@ void sn_engine_leave(sn_thread *thread) {
         sn_syscall(__NR_futex, &thread->in_engine, FUTEX_WAKE_PRIVATE, 1);
 }
 
+/** The flag of a thread other than `thread`, at `offset` of its state, that is set; NULL if none is. */
+static uint32_t *find_set(const sn_thread *thread, size_t offset) {
+    uint32_t *found = NULL;
+    sn_lock_acquire(&list_lock);
+    for (sn_thread *other = living; other && !found; other = other->next) {
+        uint32_t *flag = (uint32_t *)((char *)other + offset);
+        if (other != thread && __atomic_load_n(flag, __ATOMIC_SEQ_CST)) found = flag;
+    }
+    sn_lock_release(&list_lock);
+    return found;
+}
+
+/** With the gate closed, wait until the flag is clear in all other threads. Without the lock on the list: those in the
+    engine may need it before they leave. The kernel does not mind if the memory of the flag goes away meanwhile. */
+static void await_all_clear(const sn_thread *thread, size_t offset) {
+    uint32_t *flag;
+    while ((flag = find_set(thread, offset))) sn_syscall(__NR_futex, flag, FUTEX_WAIT_PRIVATE, 1, NULL);
+}
+
 void sn_gate_close(sn_thread *thread) {
     /* Two threads that fork at once: one waits outside. */
     for (;;) {
@@ -280,13 +303,7 @@ void sn_gate_close(sn_thread *thread) {
         sn_engine_leave(thread);
         sn_engine_enter(thread);
     }
-    sn_lock_acquire(&list_lock);
-    for (sn_thread *other = living; other; other = other->next) {
-        if (other == thread) continue;
-        while (__atomic_load_n(&other->in_engine, __ATOMIC_SEQ_CST))
-            sn_syscall(__NR_futex, &other->in_engine, FUTEX_WAIT_PRIVATE, 1, NULL);
-    }
-    sn_lock_release(&list_lock);
+    await_all_clear(thread, offsetof(sn_thread, in_engine));
 }
 
 void sn_gate_open(void) {
@@ -317,10 +334,8 @@ void sn_world_stop(sn_thread *thread) {
     for (sn_thread *other = living; other; other = other->next)
         if (other != thread && __atomic_load_n(&other->in_client, __ATOMIC_SEQ_CST))
             sn_syscall(__NR_rt_tgsigqueueinfo, other->process, other->id, STOP_SIGNAL, &info);
-    for (sn_thread *other = living; other; other = other->next)
-        while (other != thread && __atomic_load_n(&other->in_client, __ATOMIC_SEQ_CST))
-            sn_syscall(__NR_futex, &other->in_client, FUTEX_WAIT_PRIVATE, 1, NULL);
     sn_lock_release(&list_lock);
+    await_all_clear(thread, offsetof(sn_thread, in_client));
 }
 
 /* ------------------------------------------------------------------------- making */
@@ -429,19 +444,14 @@ static long clone_sharing(sn_thread *thread, clone_request *request) {
     long words[6];
     make_arguments(request, child, words);
     bool waits = request->flags & CLONE_VFORK;
+    /* In the list from now on, and inside the engine: a fork waits until it has begun, and this thread is not the last. */
+    child->in_engine = 1;
+    list_add(child);
     if (waits) sn_engine_pause(thread);
-    __atomic_add_fetch(&starting, 1, __ATOMIC_SEQ_CST);
     long result = sn_clone((long)request->number, words, child);
     if (waits) sn_engine_resume(thread);
-    if (result < 0) {
-        __atomic_sub_fetch(&starting, 1, __ATOMIC_SEQ_CST);
-        sn_signals_release(child->signals);
-        sn_thread_discard(child);
-    } else if (waits) {
-        list_remove(child); /* it has called exec or ended: its stack is free */
-        sn_signals_release(child->signals);
-        sn_thread_discard(child);
-    }
+    /* A vfork child has called exec or ended. */
+    if (result < 0 || waits) forget(child);
     return result;
 }
 
@@ -457,7 +467,6 @@ static void become_child(sn_thread *thread) {
     thread->next = NULL;
     ended = gone_since = NULL;
     alive = 1;
-    starting = 0;
     sn_process_after_fork(thread);
     sn_traces_after_fork(thread);
     madvise((char *)thread + SN_THREAD_COUNTERS, sn_counters_in_use() * 8, MADV_DONTNEED);
@@ -499,7 +508,6 @@ void sn_thread_begin(sn_thread *thread) {
     sn_signals_thread_start(thread);
     sn_engine_enter(thread);
     sn_thread_started(thread);
-    __atomic_sub_fetch(&starting, 1, __ATOMIC_SEQ_CST);
     sn_engine_leave(thread);
     thread->exit = SN_EXIT_RESUME;
     sn_thread_enter(thread);
