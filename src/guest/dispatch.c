@@ -163,6 +163,11 @@ static void call_tool(sn_thread *thread, uint32_t number) {
     /* In the System V convention arguments that a function does not have do no harm. */
     if (call.enumerates) sn_enumerate_accesses(thread, &call);
     else ((any_function *)call.function)(a[0], a[1], a[2], a[3], a[4], a[5]);
+    if (sn_translate_wants_afresh()) {
+        /* The function has switched instrumentation: this block is not gone on with. */
+        with_lock(thread, SN_EXIT_RESUME);
+        return;
+    }
     thread->resume = call.resume;
     thread->inside_call = true;
     thread->call_generation = generation;
@@ -205,6 +210,7 @@ static void note_client_address(sn_thread *thread, uint32_t exit) {
 static void trace_full(sn_thread *thread) {
     sn_trace_full(thread, thread->trace_full);
     thread->inside_analysis = true;
+    if (sn_translate_wants_afresh()) thread->recheck = 1; /* leave at the next boundary */
     sn_engine_leave(thread);
 }
 
@@ -291,7 +297,7 @@ void sn_block_interrupted(sn_thread *thread, uint32_t number, uint32_t offset, u
     if (!block->analysis) return;
     sn_analysis_record *record = sn_analysis_record_at(block->analysis);
     if (offset >= record->body_end) return;
-    if (thread->repeat.running && client == thread->repeat.call.client) {
+    if (thread->repeat.running && client == thread->repeat.call.instruction) {
         thread->repeat.running = false;
         thread->repeat.interrupted = true;
         thread->repeat.left = repeat_count;

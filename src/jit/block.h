@@ -131,7 +131,8 @@ int32_t *sn_analysis_clients(sn_analysis_record *record);
 typedef struct sn_call_record {
     void *function;
     void *data;
-    uint64_t client;       /**< address of the instruction that the call stands at */
+    uint64_t instruction;  /**< address of the instruction that the call stands at */
+    uint64_t client;       /**< where the client is at the call: there, or behind it, or where its branch leads */
     uint32_t resume;       /**< cache address behind the call */
     uint32_t block;
     uint8_t index;         /**< of the instruction */

@@ -112,23 +112,25 @@ void sn_translate_init(const sn_tool *chosen) {
     returns_are_predicted = sn_settings_current.return_prediction == SN_RETURNS_PREDICTED;
 }
 
+/** What sn_instrumentation_enable() asked for, and what the code in the cache was made by. */
+static _Atomic bool wants_bare;
+static bool bare;
+
+void sn_instrumentation_enable(bool on) { wants_bare = !on; }
+
 bool sn_translate_wants_afresh(void) {
     bool large = sn_settings_current.return_prediction == SN_RETURNS_AUTO && !returns_are_predicted &&
                  !tool->instrument && sn_block_count() > LARGE_PROGRAM_BLOCKS;
-    return large || sn_cache_full();
+    return large || wants_bare != bare || sn_cache_full();
 }
 
 void sn_translate_afresh(void) {
-    if (sn_settings_current.return_prediction == SN_RETURNS_AUTO)
+    if (sn_settings_current.return_prediction == SN_RETURNS_AUTO && wants_bare == bare)
         returns_are_predicted = !tool->instrument && sn_block_count() > LARGE_PROGRAM_BLOCKS;
+    bare = wants_bare;
     sn_blocks_clear();
     sn_cache_clear();
 }
-
-static bool instrumentation_off;
-
-bool sn_instrumentation_is_on(void) { return !instrumentation_off; }
-void sn_instrumentation_set(bool on) { instrumentation_off = !on; }
 
 bool sn_translates_alone(const sn_insn *insn) {
     bool call = insn->class == SN_INSN_CALL || insn->class == SN_INSN_CALL_INDIRECT;
@@ -236,7 +238,7 @@ static bool watch_code(sn_block *block, uint32_t number) {
 }
 
 static bool is_instrumented(uint64_t client, uint32_t number) {
-    return tool->instrument && sn_instrumentation_is_on() && (!is_selected || is_selected(client)) &&
+    return tool->instrument && !bare && (!is_selected || is_selected(client)) &&
            number < sn_settings_current.bisect_blocks;
 }
 

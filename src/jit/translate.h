@@ -42,10 +42,6 @@ bool sn_translate_wants_afresh(void);
 /** Forget all translations. No thread may be in the cache or come back to it. */
 void sn_translate_afresh(void);
 
-/** Whether the tool's instrument callback is asked (sn_instrumentation_enable). Set only while the cache is empty. */
-bool sn_instrumentation_is_on(void);
-void sn_instrumentation_set(bool on);
-
 /** Whether an instruction begins and ends a block of its own: calls, each of which is to be in the cache once, since
     what the processor predicts of a return is the place of its call. */
 bool sn_translates_alone(const sn_insn *insn);

@@ -57,7 +57,7 @@ static bool decode(uint64_t client, sn_insn *insn) {
 
 void sn_enumerate_accesses(sn_thread *thread, const sn_call_record *call) {
     sn_insn insn;
-    if (!decode(call->client, &insn)) return;
+    if (!decode(call->instruction, &insn)) return;
     if (insn.repeated && !call->after) {
         memcpy(thread->repeat.general, thread->general, sizeof thread->general);
         thread->repeat.flags = thread->flags;
@@ -80,5 +80,5 @@ void sn_enumerate_interrupted(sn_thread *thread) {
     sn_insn insn;
     if (!thread->repeat.interrupted) return;
     thread->repeat.interrupted = false;
-    if (decode(thread->repeat.call.client, &insn)) tell_repetitions(thread, &thread->repeat.call, &insn, thread->repeat.left);
+    if (decode(thread->repeat.call.instruction, &insn)) tell_repetitions(thread, &thread->repeat.call, &insn, thread->repeat.left);
 }

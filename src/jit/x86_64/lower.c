@@ -600,8 +600,12 @@ static void emit_call(builder *b, const sn_operation *operation) {
     sn_builder_analysis_place(b, 0, false);
     sn_emit_store_thread_constant32(&b->e, SN_THREAD_EXIT, sn_exit_of_call(call));
     sn_emit_jump(&b->e, sn_runtime_address(sn_runtime_exit));
+    const sn_insn *insn = &b->block->insns[operation->index];
+    const uint64_t clients[] = {[SN_WHEN_BEFORE] = insn->pc, [SN_WHEN_AFTER] = insn->pc + insn->length,
+                                [SN_WHEN_TAKEN] = insn->target};
     *sn_call_record_at(call) = (sn_call_record){
-        .function = operation->function, .data = operation->data, .client = b->block->insns[operation->index].pc,
+        .function = operation->function, .data = operation->data, .instruction = insn->pc,
+        .client = clients[operation->when],
         .resume = (uint32_t)sn_emit_address(&b->e), .block = b->number, .index = operation->index,
         .enumerates = operation->kind == SN_OPERATION_ACCESSES, .after = operation->when == SN_WHEN_AFTER};
 }

@@ -1,0 +1,95 @@
+"""@fileoverview Analysis code on virtual registers and traces: the client never notices, and nothing is lost.
+
+tests/tools/analysis.c inserts every operation everywhere; random blocks must leave the same state as natively.
+tests/tools/accesses_in_range.c counts the accesses to an array whose number is known, under signals, with threads, with
+the smallest buffers, with a code cache that is emptied all the time.
+"""
+import re
+import subprocess
+
+import pytest
+
+import differential_driver as driver
+from conftest import ROOT, SONDE
+
+TOOLS = ROOT / "tests" / "tools"
+VALUES, COMPUTING, FAST_CALLS, CALLS, ACCESSES, TAKEN = (1 << bit for bit in range(6))
+WHAT = (VALUES, COMPUTING, FAST_CALLS, ACCESSES, TAKEN, VALUES | COMPUTING | FAST_CALLS | ACCESSES | TAKEN)
+SWITCHES = ((), ("--debug-block-limit=1",), ("--debug-block-limit=3",), ("--debug-links=no",), ("--debug-superblocks=no",),
+            ("--debug-fsgsbase=no",), ("--debug-return-prediction=yes",))
+
+
+@pytest.fixture(scope="module")
+def everything(build_tool):
+    return str(build_tool("analysis", (TOOLS / "analysis.c").read_text()))
+
+
+@pytest.fixture(scope="module")
+def counting(build_tool):
+    return str(build_tool("accesses", (TOOLS / "accesses_in_range.c").read_text()))
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory):
+    """Name -> (path, native outcome)."""
+    folder = tmp_path_factory.mktemp("analysis")
+    made = {}
+    for name, (seed, blocks) in {"mixed": (11, 2000), "few": (12, 60)}.items():
+        path = folder / f"{name}.txt"
+        driver.generate(path, seed, blocks)
+        made[name] = (path, driver.run_native(path))
+    return made
+
+
+def compare(corpus, configuration):
+    path, native = corpus
+    sonde = driver.run_sonde(path, configuration)
+    if driver.first_difference(native, sonde) is not None:
+        pytest.fail(driver.explain(path, native, sonde, configuration, driver.BUILD / "differential-failures"))
+
+
+@pytest.mark.parametrize("what", WHAT)
+def test_client_does_not_notice(corpora, everything, what):
+    compare(corpora["mixed"], (everything, f"--what={what}"))
+
+
+@pytest.mark.parametrize("switches", SWITCHES, ids=" ".join)
+def test_client_does_not_notice_under_any_switch(corpora, everything, switches):
+    compare(corpora["mixed"], (everything, *switches))
+
+
+def test_client_does_not_notice_calls(corpora, everything):
+    compare(corpora["few"], (everything, f"--what={CALLS | COMPUTING}"))
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    """(path of the program, address and size of its array)."""
+    path = tmp_path_factory.mktemp("counted") / "counted"
+    subprocess.run(["gcc", "-O1", "-static", "-pthread", "-o", path, ROOT / "tests" / "programs" / "counted_accesses.c"],
+                   check=True, timeout=60)
+    symbols = subprocess.run(["nm", "-S", path], capture_output=True, text=True, check=True, timeout=60).stdout
+    address, size = re.search(r"^(\w+) (\w+) . counted$", symbols, re.M).groups()
+    return path, int(address, 16), int(size, 16)
+
+
+def count(counting, program, rounds, threads, *options):
+    path, address, size = program
+    done = subprocess.run([SONDE, counting, f"--from={address}", f"--to={address + size}", *options, "--", path, str(rounds),
+                           str(threads)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return int(re.search(r"accesses: (\d+)", done.stderr)[1])
+
+
+@pytest.mark.parametrize("threads", (1, 4))
+@pytest.mark.parametrize("options", ((), ("--debug-cache-size=65536",), ("--debug-block-limit=2",), ("--debug-links=no",)),
+                         ids=" ".join)
+def test_nothing_is_lost(counting, program, threads, options):
+    """Every addition in memory is one access, whatever interrupts it."""
+    rounds = 20000 if "--debug-links=no" in options else 300000
+    assert count(counting, program, rounds, threads, *options) == threads * (rounds + (rounds + 2) // 3)
+
+
+def test_switched_off(counting, program):
+    """Once instrumentation is off, nothing more is seen, and the program goes on."""
+    assert count(counting, program, 300000, 2, "--switch=yes") < 100000
