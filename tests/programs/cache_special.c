@@ -23,7 +23,7 @@ static void strings(void) {
         REPEAT("repe cmpsw", 500, memory + 20000, memory + 30000);
         REPEAT("repne scasb", 300, memory + 12345, memory);
         REPEAT("rep movsb", 0, memory, memory);
-        REPEAT("movsd\n\tlodsw\n\tstosb", 1, memory + 62, memory + 127);
+        REPEAT("movsl\n\tlodsw\n\tstosb", 1, memory + 62, memory + 127);
     }
 }
 

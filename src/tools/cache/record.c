@@ -75,6 +75,12 @@ typedef struct last_reference {
     sn_operand operand;
 } last_reference;
 
+/** Whether all lines that a reference of that size may span are in sets of their own, and so none replaces another. */
+static bool has_own_sets(uint32_t size) {
+    const cache_geometry *geometry = &cache_current.geometries[CACHE_D1];
+    return size <= geometry->line && cache_geometry_sets(geometry) >= 2;
+}
+
 static bool is_same_address(const last_reference *last, const sn_operand *operand) {
     const sn_operand *known = &last->operand;
     return last->is_known && operand->is_explicit && operand->base == known->base && operand->index == known->index &&
@@ -101,7 +107,7 @@ static void trace_reference(sn_block *block, uint32_t site, unsigned number, con
                                                 address, operand->size);
         append(block, site, kind, operand->size, address);
         sn_label_here(block, is_known);
-        *last = (last_reference){.is_known = operand->is_explicit, .operand = *operand};
+        *last = (last_reference){.is_known = operand->is_explicit && has_own_sets(operand->size), .operand = *operand};
     }
 }
 
