@@ -103,6 +103,11 @@ typedef enum sn_fault_kind {
     SN_FAULT_ANY,
 } sn_fault_kind;
 
+/** A client request (sonde/client.h) is an instruction that sn_may_be_request() behind bytes that sn_ends_request(). */
+#define SN_REQUEST_PREAMBLE 16
+bool sn_may_be_request(const sn_insn *insn);
+bool sn_ends_request(const uint8_t before[SN_REQUEST_PREAMBLE]);
+
 /** Whether control can go on to the next instruction in memory. */
 bool sn_falls_through(const sn_insn *insn);
 

@@ -98,6 +98,10 @@ static bool returns_are_predicted;
 
 static bool (*is_selected)(uint64_t address); /**< NULL: all code is */
 
+static void (*insert_own)(sn_block *block); /**< the engine's own code, after the tool's; NULL: none */
+
+void sn_translate_insert(void (*insert)(sn_block *block)) { insert_own = insert; }
+
 void sn_translate_select(bool (*selected)(uint64_t address)) { is_selected = selected; }
 
 /** Whether code at `next` may not join the block, because one is for the tool and the other is not. */
@@ -252,6 +256,7 @@ uint32_t sn_translate(uint64_t client, uint64_t *fault) {
             if (!form(&building, client, number, limit, fault)) return 0;
         } while (!watch_code(&building, number));
         if (is_instrumented(client, number)) tool->instrument(&building);
+        if (insert_own) insert_own(&building);
         if (sn_block_new() != number) sn_fail(SN_STATUS_ENGINE, "the tool's instrument callback translated a block");
         sn_block_record *record = sn_block_record_at(number);
         record->client = client;

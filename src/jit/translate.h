@@ -14,6 +14,9 @@ void sn_translate_init(const sn_tool *tool);
 /** Let the tool see only blocks of code of which `selected` says yes; a block ends where its answer changes. */
 void sn_translate_select(bool (*selected)(uint64_t address));
 
+/** What is asked for every block after the tool, whether that instruments it or not; once, before the first translation. */
+void sn_translate_insert(void (*insert)(sn_block *block));
+
 /**
  * The block for `client`, made if there is none. Under sn_jit_lock. 0 when nothing executable is there; *fault is then the
  * first address that could not be fetched.
