@@ -57,7 +57,8 @@ class Bench:
         log = "--log-file=" + os.path.join(self.work, "log.%p")
         follow = ["--trace-children=yes"] if workload.children else []
         if subject == "sonde":
-            return [self.sonde, *tool.arguments, log, *follow, "--"]
+            arguments = [suite.expand(word, self.work, self.options.quick) for word in tool.arguments]
+            return [self.sonde, *arguments, log, *follow, "--"]
         if subject == "peer":
             return ["/usr/bin/valgrind", *tool.peer_arguments, log, *follow]
         return []
@@ -104,7 +105,7 @@ def run_rounds(bench, tools, workloads):
     results = {}
     for number in range(bench.options.rounds):
         for tool in tools:
-            for workload in workloads:
+            for workload in suite.workloads_of(tool, workloads):
                 subjects = [subject for subject in bench.options.subjects if subject != "peer"
                             or (tool.peer and number < tool.peer_rounds)]
                 known = results.setdefault((tool.name, workload.name), [])
@@ -131,6 +132,8 @@ def run_memory(bench, tools):
     for case in suite.MEMORY:
         workload = suite.Workload("memory " + case.name, "", case.command)
         for tool in tools:
+            if tool.workloads:  # its peer would take hours
+                continue
             measured = {}
             for subject in bench.options.subjects:
                 if subject == "peer" and not tool.peer:

@@ -22,6 +22,7 @@ class Workload:
     repeats: str = "{1|1}"  # how many runs make one measurement
     limit: int = 600       # seconds until a measurement under a tool is given up
     same_output: bool = True  # its output is the same from run to run
+    on_demand: bool = False   # only for tools that name it: the others have larger ones of its kind
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Tool:
     peer_rounds: int = 1000  # how many of the rounds the peer takes part in: slow peers in few
     mean_goal: float = 0   # at most, for the geometric mean over the long workloads; 0 for none
     each_goal: float = 0   # at most, for each of them
+    workloads: tuple = ()  # names of the workloads that it is measured on; () for all that are not on demand
 
 
 @dataclass(frozen=True)
@@ -80,19 +82,30 @@ WORKLOADS = (
     Workload("gcc-hello", "gcc compiles and links hello.c, all processes traced",
              ("/usr/bin/gcc", "-o", "{work}/hello", "{sources}/hello.c"), long=False, children=True,
              repeats="{8|1}"),
+    # For peers that write a line for each access of memory: a tenth of a second already gives files of gigabytes.
+    Workload("xz-small", "integer: xz -1 of 60 KB", ("/usr/bin/xz", "-1", "-T1", "-c", "{work}/small.txt"), on_demand=True),
+    Workload("n-body-small", "floating point: n-body, 50,000 steps", ("{work}/n_body", "{50000|5000}"), on_demand=True),
+    Workload("perl-small", "interpreter: perl, one round", ("/usr/bin/perl", "{sources}/interpreter.pl", "1"), on_demand=True),
+    Workload("fib-small", "recursive calls, 1.5 million", ("{work}/fib", "{30|24}"), on_demand=True),
 )
+
+TRACED = ("xz-small", "n-body-small", "perl-small", "fib-small")
 
 TOOLS = (
     Tool("none", ("none",), "valgrind --tool=none", ("--tool=none",), mean_goal=1.10, each_goal=1.30),
     # Lackey counts the same things, but at 200 to 800 times native it would be a peer of straw.
     Tool("count", ("count",), "cachegrind --cache-sim=no",
          ("--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"), peer_rounds=1, mean_goal=1.40),
+    # Both write their trace to a file, which is deleted after the run with the logs.
+    Tool("memtrace", ("memtrace", "--instructions=yes", "--output={work}/log.trace"), "lackey --trace-mem=yes",
+         ("--tool=lackey", "--trace-mem=yes"), peer_rounds=1, workloads=TRACED),
 )
 
 GOALS = (
     Goal("none", "true", "peer", 1 / 20),
     Goal("none", "gcc-hello", "peer", 1 / 8),
     Goal("none", "cc1", "native", 2.5),
+    *(Goal("memtrace", name, "peer", 1 / 10) for name in TRACED),
 )
 
 MEMORY = (
@@ -105,10 +118,17 @@ _PROGRAMS = (("matrix", "-O2"), ("n_body", "-O2"), ("fib", "-O1"), ("threads", "
 _INPUTS = (
     ("text.txt", generate.text, 6 << 20, 1 << 20),
     ("part.txt", generate.text, 2 << 20, 200 << 10),
+    ("small.txt", generate.text, 60 << 10, 10 << 10),
     ("long.c", generate.c_file, 3000, 1000),
     ("longer.c", generate.c_file, 5000, 5000),
     ("script.sql", generate.sql, 40000, 3000),
 )
+
+
+def workloads_of(tool, workloads):
+    """Those of the workloads that a tool is measured on."""
+    return [workload for workload in workloads
+            if (workload.name in tool.workloads if tool.workloads else not workload.on_demand)]
 
 
 def prepare(work, quick):

@@ -23,14 +23,14 @@ def geometric_mean(values):
 
 def mean_over_long(tool, workloads, rows, column):
     """The geometric mean, or None unless every long workload has a figure: a mean over the lucky ones misleads."""
-    values = [rows[tool.name, workload.name].get(column) for workload in workloads if workload.long]
+    values = [rows[tool.name, workload.name].get(column) for workload in suite.workloads_of(tool, workloads) if workload.long]
     return geometric_mean(values) if values and all(isinstance(value, float) for value in values) else None
 
 
 def speed_table(tool, workloads, rows):
     heads = ["workload", "native, s", "sonde " + tool.name, tool.peer or "peer", "peer / sonde"]
     lines = []
-    for workload in workloads:
+    for workload in suite.workloads_of(tool, workloads):
         row = rows[tool.name, workload.name]
         lines.append([workload.what + ("" if workload.long else " *"), "%.3f" % row["native"], _ratio(row.get("sonde")),
                       _ratio(row.get("peer")), _ratio(row.get("peer/sonde"))])
@@ -82,8 +82,8 @@ def _verdict(value, limit, form="%.2f"):
 
 def goal_table(tools, workloads, rows, memory):
     lines = []
-    long_names = [workload.name for workload in workloads if workload.long]
     for tool in tools:
+        long_names = [workload.name for workload in suite.workloads_of(tool, workloads) if workload.long]
         if tool.mean_goal and long_names:
             mean = mean_over_long(tool, workloads, rows, "sonde")
             lines.append(["%s: geometric mean of the long workloads" % tool.name, "%.2f" % tool.mean_goal]
@@ -117,6 +117,8 @@ def page(tools, workloads, rows, rounds, memory, about):
              "A star marks what is too short to count in the mean. A run whose output or status is not the native one "
              "is void.", ""]
     for tool in tools if workloads else ():
+        if not suite.workloads_of(tool, workloads):
+            continue
         lines += speed_table(tool, workloads, rows)
     lines += speed_up_table(tools, rounds)
     lines += memory_table(tools, memory)
