@@ -82,7 +82,8 @@ def count(counting, program, rounds, threads, *options):
 
 
 @pytest.mark.parametrize("threads", (1, 4))
-@pytest.mark.parametrize("options", ((), ("--debug-cache-size=65536",), ("--debug-block-limit=2",), ("--debug-links=no",)),
+@pytest.mark.parametrize("options", ((), ("--debug-cache-size=65536",), ("--debug-block-limit=2",), ("--debug-links=no",),
+                                     ("--analysis-threads=1",), ("--analysis-threads=3", "--debug-cache-size=65536")),
                          ids=" ".join)
 def test_nothing_is_lost(counting, program, threads, options):
     """Every addition in memory is one access, whatever interrupts it."""

@@ -39,6 +39,7 @@ typedef struct sn_settings {
     uint64_t break_block;             /**< --debug-break-block=N: translate block N wrongly, for the test of
                                            verify_blocks; UINT64_MAX when off. */
     unsigned block_limit;             /**< --debug-block-limit=N: most instructions in a superblock (default 40). */
+    unsigned analysis_threads;        /**< --analysis-threads=N: threads that handle full trace buffers; 0: none. */
     int return_prediction;            /**< --debug-return-prediction=auto|yes|no (sn_return_prediction). */
     bool no_superblocks;              /**< --debug-superblocks=no: end a block at its first branch. */
     bool no_links;                    /**< --debug-links=no: every block exit goes through the dispatcher. */

@@ -20,7 +20,7 @@
 static struct {
     bool superblocks, links, fsgsbase, fast_decode;
     int return_prediction;
-    int64_t bisect_blocks, dump_block, break_block, block_limit, cache_size, exec_filters, exec_program;
+    int64_t bisect_blocks, dump_block, break_block, block_limit, cache_size, exec_filters, exec_program, analysis_threads;
 } parsed = {
     .superblocks = true,
     .links = true,
@@ -48,6 +48,8 @@ const sn_option sn_core_options[] = {
      "only code of these functions, files or modules (may be repeated)"},
     {"skip", SN_OPTION_LIST, &sn_settings_current.skip, "nothing", "PATTERN",
      "but not of these (may be repeated)"},
+    {"analysis-threads", SN_OPTION_NUMBER, &parsed.analysis_threads, "0", NULL,
+     "threads that handle full trace buffers beside the program's"},
     {"stats", SN_OPTION_FLAG, &sn_settings_current.stats, "no", NULL, "print the engine's counters at the end"},
     {0},
 };
@@ -97,6 +99,7 @@ void sn_core_options_apply(void) {
         check_range("debug-dump-block", parsed.dump_block, 0, INT64_MAX);
     if (parsed.break_block != -1)
         check_range("debug-break-block", parsed.break_block, 0, INT64_MAX);
+    check_range("analysis-threads", parsed.analysis_threads, 0, 64);
     check_range("debug-block-limit", parsed.block_limit, 1, 1000);
     check_range("debug-cache-size", parsed.cache_size, 0, INT64_C(1) << 40);
     if (parsed.exec_filters != -1)
@@ -112,6 +115,7 @@ void sn_core_options_apply(void) {
     settings->cache_size = (uint64_t)parsed.cache_size;
     settings->no_superblocks = !parsed.superblocks;
     settings->return_prediction = parsed.return_prediction;
+    settings->analysis_threads = (unsigned)parsed.analysis_threads;
     settings->no_links = !parsed.links || settings->verify_blocks;
     settings->no_fsgsbase = !parsed.fsgsbase;
     settings->no_fast_decode = !parsed.fast_decode;

@@ -208,7 +208,7 @@ static void note_client_address(sn_thread *thread, uint32_t exit) {
 /** A trace's buffer is full, in the middle of analysis code: the thread is still in the cache for those who would empty
     it, and holds the gate open since the signal handler. */
 static void trace_full(sn_thread *thread) {
-    sn_trace_full(thread, thread->trace_full);
+    thread->general[thread->trace_register] += sn_trace_full(thread, thread->trace_full);
     thread->inside_analysis = true;
     if (sn_translate_wants_afresh()) thread->recheck = 1; /* leave at the next boundary */
     sn_engine_leave(thread);

@@ -34,6 +34,7 @@
 #include "jit/block.h"
 #include "jit/runtime.h"
 #include "jit/trace.h"
+#include "jit/trace_workers.h"
 
 /* -------------------------------------------------------------------------- fork */
 
@@ -84,6 +85,7 @@ static void flush_traces(sn_thread *thread) {
     }
     sn_world_stop(thread);
     sn_threads_visit(flush_traces_of, NULL);
+    if (sn_trace_workers_wanted()) sn_trace_workers_end();
 }
 
 void sn_process_end(sn_thread *thread) {

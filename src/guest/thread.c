@@ -28,6 +28,7 @@
 #include "jit/layout.h"
 #include "jit/runtime.h"
 #include "jit/trace.h"
+#include "jit/trace_workers.h"
 
 #define ENGINE_STACK_SIZE UINT64_C(0x200000)
 #define GUARD_SIZE SN_PAGE_SIZE
@@ -478,6 +479,7 @@ static long clone_copying(sn_thread *thread, clone_request *request) {
     make_arguments(request, NULL, words);
     sn_traces_flush(thread);
     sn_gate_close(thread);
+    if (sn_trace_workers_wanted()) sn_trace_workers_end(); /* they may hold locks of the C library */
     sn_process_before_fork();
     long result = sn_clone((long)request->number, words, NULL);
     sn_process_after_fork_everywhere();

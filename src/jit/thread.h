@@ -75,7 +75,9 @@ struct sn_thread {
 
     /* From here on only C code looks. */
     uint64_t trace_start[SN_THREAD_TRACE_COUNT]; /**< buffers; 0: none */
+    void *trace_spare[SN_THREAD_TRACE_COUNT];    /**< jit/trace.c's */
     uint32_t trace_full;    /**< with SN_EXIT_TRACE_FULL: which */
+    uint32_t trace_register;/**< and the register that points to the next record */
     /** A repeated instruction runs whose accesses are told when it has ended (guest/enumerate.h). */
     struct {
         bool running;

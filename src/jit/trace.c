@@ -4,6 +4,7 @@
 #include "jit/trace.h"
 
 #include <asm/unistd.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -11,6 +12,7 @@
 #include "base/settings.h"
 #include "base/x86_64/raw_syscall.h"
 #include "jit/layout.h"
+#include "jit/trace_workers.h"
 
 #define DEFAULT_BUFFER_SIZE (UINT64_C(256) << 10)
 /** More than all records of one block. */
@@ -42,16 +44,46 @@ sn_trace *sn_trace_new(const sn_trace_options *options) {
 unsigned sn_trace_number(const sn_trace *trace) { return trace->number; }
 unsigned sn_trace_record_size(const sn_trace *trace) { return trace->record_size; }
 bool sn_traces_exist(void) { return trace_count > 0; }
-uint64_t sn_trace_buffer_size(unsigned number) { return traces[number].buffer_size; }
 
-void sn_traces_start(sn_thread *thread) {
-    for (unsigned i = 0; i < trace_count; i++) {
-        uint64_t size = traces[i].buffer_size;
-        void *buffer = mmap(NULL, size + RESERVE_SIZE + SN_PAGE_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (buffer == MAP_FAILED || mprotect(buffer, size, PROT_READ | PROT_WRITE))
-            sn_fail(SN_STATUS_ENGINE, "no memory for a trace buffer of %lu bytes", (unsigned long)size);
-        thread->trace_start[i] = thread->traces[i] = (uint64_t)buffer;
-    }
+/* With workers, a thread has two buffers a trace, which change places when one is given to a worker. */
+
+/** What a thread has besides the buffer in use; allocated with the first batch. */
+typedef struct spare {
+    uint64_t start;
+    _Atomic int busy;  /**< a worker reads it */
+    sn_trace_job job;
+} spare;
+
+static uint64_t map_buffer(uint64_t size) {
+    void *buffer = mmap(NULL, size + RESERVE_SIZE + SN_PAGE_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (buffer == MAP_FAILED || mprotect(buffer, size, PROT_READ | PROT_WRITE))
+        sn_fail(SN_STATUS_ENGINE, "no memory for a trace buffer of %lu bytes", (unsigned long)size);
+    return (uint64_t)buffer;
+}
+
+static spare *spare_of(sn_thread *thread, unsigned number) {
+    if (thread->trace_spare[number]) return thread->trace_spare[number];
+    spare *made = calloc(1, sizeof *made);
+    if (!made) sn_fail(SN_STATUS_ENGINE, "no memory for a trace buffer");
+    made->start = map_buffer(traces[number].buffer_size);
+    return thread->trace_spare[number] = made;
+}
+
+/** Have a worker handle the batch, and go on with the other buffer. */
+static void hand_to_worker(sn_thread *thread, unsigned number, const sn_batch *batch) {
+    spare *other = spare_of(thread, number);
+    sn_trace_workers_wait(&other->busy);
+    uint64_t full = thread->trace_start[number];
+    thread->trace_start[number] = thread->traces[number] = other->start;
+    other->start = full;
+    other->job = (sn_trace_job){.batch = *batch, .handle = traces[number].batch, .busy = &other->busy};
+    other->busy = 1;
+    sn_trace_workers_submit(&other->job);
+}
+
+static void wait_for_worker(sn_thread *thread, unsigned number) {
+    spare *other = thread->trace_spare[number];
+    if (other) sn_trace_workers_wait(&other->busy);
 }
 
 /** Hand out the records before `end`, and begin anew. */
@@ -62,24 +94,43 @@ static void hand_out(sn_thread *thread, unsigned number, uint64_t end) {
     sn_batch batch = {.records = (const void *)start, .count = (end - start) / trace->record_size, .thread = thread->id,
                       .thread_data = thread->tool_data, .trace = trace};
     thread->traces[number] = start;
-    trace->batch(&batch);
+    if (sn_trace_workers_wanted()) hand_to_worker(thread, number, &batch);
+    else trace->batch(&batch);
+}
+
+void sn_traces_start(sn_thread *thread) {
+    for (unsigned i = 0; i < trace_count; i++) {
+        thread->trace_start[i] = thread->traces[i] = map_buffer(traces[i].buffer_size);
+        thread->trace_spare[i] = NULL;
+    }
+}
+
+static void flush(sn_thread *thread, unsigned number) {
+    hand_out(thread, number, thread->traces[number]);
+    wait_for_worker(thread, number);
 }
 
 void sn_traces_flush(sn_thread *thread) {
-    for (unsigned i = 0; i < trace_count; i++) hand_out(thread, i, thread->traces[i]);
+    for (unsigned i = 0; i < trace_count; i++) flush(thread, i);
 }
 
-void sn_trace_flush(sn_thread *thread, sn_trace *trace) { hand_out(thread, trace->number, thread->traces[trace->number]); }
+void sn_trace_flush(sn_thread *thread, sn_trace *trace) { flush(thread, trace->number); }
 
 void sn_traces_end(sn_thread *thread) {
     for (unsigned i = 0; i < trace_count; i++) {
         if (!thread->trace_start[i]) continue;
         munmap((void *)thread->trace_start[i], traces[i].buffer_size + RESERVE_SIZE + SN_PAGE_SIZE);
         thread->trace_start[i] = 0;
+        spare *other = thread->trace_spare[i];
+        if (!other) continue;
+        munmap((void *)other->start, traces[i].buffer_size + RESERVE_SIZE + SN_PAGE_SIZE);
+        free(other);
+        thread->trace_spare[i] = NULL;
     }
 }
 
 void sn_traces_after_fork(sn_thread *thread) {
+    sn_trace_workers_after_fork();
     for (unsigned i = 0; i < trace_count; i++) thread->traces[i] = thread->trace_start[i];
 }
 
@@ -104,16 +155,19 @@ void sn_traces_close_reserves(sn_thread *thread) {
     thread->reserves_open = 0;
     for (unsigned i = 0; i < trace_count; i++) {
         if (!(open >> i & 1)) continue;
-        hand_out(thread, i, thread->traces[i]);
-        mprotect(reserve_of(thread, i), RESERVE_SIZE, PROT_NONE);
+        void *reserve = reserve_of(thread, i); /* before the buffers change places */
+        flush(thread, i);
+        mprotect(reserve, RESERVE_SIZE, PROT_NONE);
     }
 }
 
-void sn_trace_full(sn_thread *thread, unsigned number) {
-    /* The emitted code goes on with its own pointer, which was moved in the same way, or loads this one again. */
-    uint64_t now = thread->traces[number], size = traces[number].buffer_size;
-    hand_out(thread, number, thread->trace_start[number] + size);
-    thread->traces[number] = now - size;
+uint64_t sn_trace_full(sn_thread *thread, unsigned number) {
+    /* The emitted code goes on with its own pointer, which the caller moves in the same way, or loads this one again. */
+    uint64_t now = thread->traces[number], end = thread->trace_start[number] + traces[number].buffer_size;
+    hand_out(thread, number, end);
+    uint64_t moved = thread->trace_start[number] - end;
+    thread->traces[number] = now + moved;
+    return moved;
 }
 
 void sn_trace_write(sn_thread *thread, sn_trace *trace, const void *record) {

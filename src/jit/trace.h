@@ -33,13 +33,12 @@ void sn_traces_after_fork(sn_thread *thread);
 
 /** The trace of the thread whose buffer ends at the page of a fault address; -1: it is no such fault. */
 int sn_trace_at_end(const sn_thread *thread, uint64_t address);
-/** How far back the register that pointed to the next record has to go. */
-uint64_t sn_trace_buffer_size(unsigned number);
 /** Let the thread write behind the end for now. Async-signal-safe. */
 void sn_trace_open_reserve(sn_thread *thread, unsigned number);
 /** At a boundary: hand out what reaches into a reserve, and close it. */
 void sn_traces_close_reserves(sn_thread *thread);
-/** A buffer is full to its end: hand it out. */
-void sn_trace_full(sn_thread *thread, unsigned number);
+/** A buffer is full to its end: hand it out. Returns what has to be added to the register that points to the next
+    record. */
+uint64_t sn_trace_full(sn_thread *thread, unsigned number);
 
 #endif

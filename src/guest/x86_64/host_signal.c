@@ -504,7 +504,7 @@ static bool trace_is_full(sn_thread *thread, ucontext_t *context, const siginfo_
         set_stepping(context, true);
         return true;
     }
-    *register_of(context, sn_store_base((const uint8_t *)counter, counter)) -= sn_trace_buffer_size((unsigned)trace);
+    thread->trace_register = sn_store_base((const uint8_t *)counter, counter);
     thread->trace_full = (uint32_t)trace;
     thread->resume = counter;
     go_to_engine(thread, context, SN_EXIT_TRACE_FULL);
