@@ -60,12 +60,13 @@ static void print_total(const sn_profile *profile, unsigned event) {
 
 static void print_head(const sn_profile_view *view) {
     const sn_profile *profile = view->profile;
+    printf("sonde report: ");
     if (view->file_count == 1) {
-        printf("sonde report: %s\n", view->files[0]);
+        sn_form_print(view->files[0], SN_REPORT_WIDTH - 14, SN_FORM_CUT_BEGINNING);
     } else {
-        printf("sonde report: sum of %zu profiles\n", view->file_count);
+        printf("sum of %zu profiles", view->file_count);
     }
-    printf("  command: ");
+    printf("\n  command: ");
     sn_form_print(profile->command, SN_REPORT_WIDTH - 11, SN_FORM_CUT_END);
     putchar('\n');
     for (size_t i = 0; i < profile->descriptions.count; i++) {

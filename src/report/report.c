@@ -18,12 +18,14 @@ static const sn_report_kind *const kinds[] = {
 
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
-/** Files that users may take for ours: what their first bytes hold, and whose they are. */
+/** Files that users may take for ours: what their first bytes hold, at the very beginning or anywhere, and whose they are. */
 static const struct {
     const char *mark, *owner;
+    bool is_anywhere;
 } foreign[] = {
-    {"# callgrind format", "callgrind"}, {"creator: callgrind", "callgrind"}, {"\ntime_unit: ", "massif"},
-    {"\"dhatFileVersion\"", "DHAT"},     {"PERFILE2", "perf"},                {"gmon", "gprof"},
+    {"# callgrind format", "callgrind", false}, {"creator: callgrind", "callgrind", true},
+    {"\ntime_unit: ", "massif", true},          {"{\"dhatFileVersion\"", "DHAT", false},
+    {"PERFILE2", "perf", false},                {"gmon", "gprof", false},
 };
 
 static _Noreturn void finish(int status) {
@@ -49,7 +51,8 @@ static _Noreturn void help(void) {
 
 static const char *owner_of(const char *head, size_t size) {
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
-        if (memmem(head, size, foreign[i].mark, strlen(foreign[i].mark)) != NULL) {
+        const char *found = memmem(head, size, foreign[i].mark, strlen(foreign[i].mark));
+        if (found == head || (found != NULL && foreign[i].is_anywhere)) {
             return foreign[i].owner;
         }
     }
