@@ -74,6 +74,41 @@ def test_memory_changes(events, build):
     assert len(wanted) >= 45 and told[start:start + len(wanted)] == wanted
 
 
+def only(build_tool, *callbacks):
+    """The tool with none but these callbacks: of what others would need nothing is done."""
+    source = re.sub(r"^    \.(\w+) = \w+,$", lambda row: row[0] if row[1] in ("name", "interface", *callbacks) else "",
+                    (TOOLS / "show_events.c").read_text(), flags=re.M)
+    source = source.replace("static ", "__attribute__((unused)) static ")
+    return build_tool("only_" + "_".join(callbacks), source)
+
+
+@pytest.mark.parametrize("callback", ["memory_mapped", "memory_unmapped", "memory_protected", "memory_moved"])
+def test_one_callback_alone(sonde, build_tool, build, tmp_path, callback):
+    program = build("memory_changes", TOOLS / "memory_changes.c", "-static")
+    ended = sonde(only(build_tool, callback), f"--output={tmp_path / 'report'}", program, os.path.realpath("/bin/sh"))
+    assert ended.returncode == 0, ended.stderr
+    wanted = of(ended.stdout.splitlines(), callback.replace("_", "-"))
+    told = (tmp_path / "report").read_text().splitlines()
+    assert wanted and told == of(told, callback.replace("_", "-"))
+    assert any(told[start:start + len(wanted)] == wanted for start in range(len(told)))
+
+
+def test_modules_alone(sonde, build_tool, build, tmp_path):
+    program = build("still", "int main(void) { return 0; }")
+    sonde(only(build_tool, "module_mapped"), f"--output={tmp_path / 'report'}", program)
+    told = (tmp_path / "report").read_text().splitlines()
+    assert len(told) >= 3 and told == of(told, "module-mapped") and any("/libc.so" in line for line in told)
+
+
+@pytest.mark.parametrize("callback, line", [("system_call_before", "before exit_group"), ("system_call_after", "after write")])
+def test_system_calls_alone(sonde, build_tool, build, tmp_path, callback, line):
+    program = build("writes", "#include <unistd.h>\nint main(void) { return write(1, \"x\", 1) != 1; }")
+    ended = sonde(only(build_tool, callback, "options"), "--calls=yes", f"--output={tmp_path / 'report'}", program)
+    told = (tmp_path / "report").read_text().splitlines()
+    word, name = line.split()
+    assert ended.stdout == "x" and told == of(told, word) and [t for t in told if t.split()[2] == name]
+
+
 def replay(lines):
     """The map that the events describe: {page: (protection, what)}; every event must fit the map before it."""
     pages = {}
