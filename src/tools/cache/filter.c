@@ -2,7 +2,8 @@
  * @fileoverview The filter in front of the trace. See filter.h.
  *
  * A reference that spans two lines must never pass for one of the first: so the entry looked at is that of the set where
- * its last byte is, which cannot hold its first line unless both are in one line.
+ * its last byte is, which cannot hold its first line unless both are in one line. (With a single set it can: there the
+ * last line is compared too.)
  */
 #include "filter.h"
 
@@ -62,13 +63,19 @@ static void insert_use(sn_block *block, sn_slot filter, const cache_geometry *ge
 /** All but the address is computed anew where it is not known: what is kept in registers must be saved each time. */
 sn_label cache_filter_insert(sn_block *block, sn_slot filter, const cache_geometry *geometry, sn_value address,
                              uint32_t size) {
-    sn_label is_known = sn_label_new(block);
+    sn_label is_known = sn_label_new(block), is_new = sn_label_new(block);
     if (size <= geometry->line) {
         sn_value entry =
             entry_of(block, sn_slot_load(block, filter), geometry, sum_of(block, address, size - 1));
         sn_value seen = sn_load(block, entry, 0, 8);
-        sn_branch_if(block, SN_EQUAL, seen, shifted(block, address, line_shift(geometry)), is_known);
+        sn_value first = shifted(block, address, line_shift(geometry));
+        if (cache_geometry_sets(geometry) == 1) {
+            sn_value last = shifted(block, sum_of(block, address, size - 1), line_shift(geometry));
+            sn_branch_if(block, SN_NOT_EQUAL, first, last, is_new);
+        }
+        sn_branch_if(block, SN_EQUAL, seen, first, is_known);
     }
+    sn_label_here(block, is_new);
     /* A larger one never is within one line. All lines that it covers are noted. */
     for (uint64_t offset = 0; offset + 1 < size; offset += geometry->line) {
         insert_use(block, filter, geometry, sum_of(block, address, offset));
