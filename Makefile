@@ -5,7 +5,7 @@
 #   make check            unit tests, then the tests in tests/ (long ones left out)
 #   make check-long       the heavy programs and the sweep over /usr/bin
 #   make bench            ratios to native and to valgrind, as a Markdown table
-#   make fuzz-engine      the differential test without end; make fuzz: ELF and DWARF reading under sanitizers
+#   make fuzz-engine      the differential test without end; make fuzz: what reads files, under sanitizers
 #   make install          into PREFIX
 #
 # Variables: BUILD (folder), PREFIX, JOBS, MESON_OPTIONS (as -Dwerror=true), PYTEST_OPTIONS.
@@ -48,7 +48,7 @@ bench: all
 fuzz-engine: all
 	@scripts/fuzz-engine
 
-fuzz: configure
+fuzz: all
 	@scripts/fuzz
 
 install: all

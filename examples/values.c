@@ -57,7 +57,7 @@ static void instrument(sn_block *block) {
                 sn_constant(block, (uintptr_t)of),
                 operands[n].place == SN_PLACE_MEMORY ? sn_load(block, address, 0, operands[n].size)
                                                      : sn_operand_value(block, n)};
-            sn_call(block, (void (*)(void))print, 2, arguments);
+            sn_call(block, (void *)print, 2, arguments);
         }
     }
 }
