@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/report_file.h"
 #include "base/settings.h"
 #include "guest/dump.h"
 #include "guest/events.h"
@@ -29,6 +30,15 @@ void sn_engine_failure(sn_thread *thread, uint64_t client, const char *what) {
     thread->failed = true;
     sn_log_engine_failure(client, "%s", what);
     if (failures++ == 0) sn_process_end(thread);
+    sn_process_exit(thread, SN_STATUS_ENGINE);
+}
+
+void sn_tool_failure(sn_thread *thread, const char *callback, const char *what) {
+    static _Atomic int failures;
+    thread->failed = true;
+    sn_message("the tool %s crashed in its callback %s: %s", sn_current_tool()->name, callback, what);
+    if (failures++ == 0) sn_process_end(thread);
+    sn_output_flush(); /* if it was the end that crashed, what it has written so far */
     sn_process_exit(thread, SN_STATUS_ENGINE);
 }
 
@@ -161,8 +171,8 @@ static void call_tool(sn_thread *thread, uint32_t number) {
     const uint64_t *a = thread->arguments;
     thread->pc = call.client;
     /* In the System V convention arguments that a function does not have do no harm. */
-    if (call.enumerates) sn_enumerate_accesses(thread, &call);
-    else ((any_function *)call.function)(a[0], a[1], a[2], a[3], a[4], a[5]);
+    if (call.enumerates) SN_TELL_TOOL("(accesses)", sn_enumerate_accesses(thread, &call));
+    else SN_TELL_TOOL("(called function)", ((any_function *)call.function)(a[0], a[1], a[2], a[3], a[4], a[5]));
     if (sn_translate_wants_afresh()) {
         /* The function has switched instrumentation: this block is not gone on with. */
         with_lock(thread, SN_EXIT_RESUME);
@@ -196,7 +206,8 @@ static void tell_interrupted(sn_thread *thread) {
     if (!thread->interrupted) return;
     thread->interrupted = false;
     const sn_tool *tool = sn_current_tool();
-    if (tool->interrupted) tool->interrupted(thread, thread->interrupted_data, thread->interrupted_completed);
+    if (tool->interrupted) SN_TELL_TOOL("interrupted", tool->interrupted(thread, thread->interrupted_data,
+                                                                         thread->interrupted_completed));
 }
 
 /** Where the client is, taken from the record that the exit names while that cannot go away. */

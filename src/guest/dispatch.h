@@ -31,4 +31,7 @@ void sn_set_module_listener(sn_module_listener *listener);
 /** One line naming the engine, then the tool's report, then the end with status 125. */
 _Noreturn void sn_engine_failure(sn_thread *thread, uint64_t client, const char *what);
 
+/** The tool crashed in a callback: say so, have it write what it has unless it is its end that crashed, and end. */
+_Noreturn void sn_tool_failure(sn_thread *thread, const char *callback, const char *what);
+
 #endif

@@ -81,7 +81,7 @@ static sn_dump_state tell(sn_thread *thread, const sn_dump_board *board, int des
     if (!sn_events_wanted.dumps) return SN_DUMP_UNABLE;
     if (board->wants_text && !sn_output_divert(descriptor, SN_DUMP_TEXT_AT)) return SN_DUMP_FAILED;
     sn_process_lock_end(); /* neither the end nor that of a thread comes in between */
-    sn_current_tool()->dump(thread);
+    SN_TELL_TOOL("dump", sn_current_tool()->dump(thread));
     sn_process_unlock_end();
     bool written = board->wants_text ? sn_output_divert_end() : sn_output_flush();
     return written ? SN_DUMP_DONE : SN_DUMP_FAILED;

@@ -40,7 +40,7 @@ void sn_events_call_begin(sn_told_call *told, sn_thread *thread, uint64_t addres
     memcpy(told->call.arguments, arguments, sizeof told->call.arguments);
     sn_call_ranges_begin(&told->list, number, told->call.arguments);
     show(told);
-    if (tool->system_call_before) tool->system_call_before(thread, &told->call);
+    if (tool->system_call_before) SN_TELL_TOOL("system_call_before", tool->system_call_before(thread, &told->call));
 }
 
 void sn_events_call_end(sn_told_call *told, sn_thread *thread, int64_t result) {
@@ -49,7 +49,7 @@ void sn_events_call_end(sn_told_call *told, sn_thread *thread, int64_t result) {
         told->call.result = result;
         sn_call_ranges_end(&told->list, result);
         show(told);
-        tool->system_call_after(thread, &told->call);
+        SN_TELL_TOOL("system_call_after", tool->system_call_after(thread, &told->call));
     }
     sn_call_ranges_release(&told->list);
 }
@@ -66,12 +66,12 @@ void sn_events_note_signal(sn_thread *thread, int number) {
 void sn_events_tell_signal(sn_thread *thread) {
     int number = thread->told_signal;
     thread->told_signal = 0;
-    if (number) sn_current_tool()->signal(thread, number, thread->told_signal_address);
+    if (number) SN_TELL_TOOL("signal", sn_current_tool()->signal(thread, number, thread->told_signal_address));
 }
 
 /* --------------------------------------------------------------------------- exec */
 
 void sn_events_exec(sn_thread *thread, const char *path) {
     const sn_tool *tool = sn_current_tool();
-    if (tool->exec && !thread->borrowed) tool->exec(thread, path);
+    if (tool->exec && !thread->borrowed) SN_TELL_TOOL("exec", tool->exec(thread, path));
 }

@@ -71,13 +71,13 @@ static void tell_mapped(const sn_region *region) {
                              .offset = region->path ? region->offset : 0,
                              .is_stack = region->kind == SN_REGION_STACK,
                              .is_break = region->kind == SN_REGION_BREAK};
-    if (tool->memory_mapped) tool->memory_mapped(&range);
+    if (tool->memory_mapped) SN_TELL_TOOL("memory_mapped", tool->memory_mapped(&range));
     if (sn_events_wanted.modules) sn_module_events_mapped(region);
 }
 
 static void tell_unmapped(uint64_t start, uint64_t end) {
     const sn_tool *tool = sn_current_tool();
-    if (tool->memory_unmapped && start < end) tool->memory_unmapped(start, end);
+    if (tool->memory_unmapped && start < end) SN_TELL_TOOL("memory_unmapped", tool->memory_unmapped(start, end));
 }
 
 /** All that is in [start, end) now. */
@@ -159,12 +159,12 @@ static void tell_protected(uint64_t start, uint64_t end) {
                 changed.end = part;
                 continue;
             }
-            if (changed.end && tool->memory_protected) tool->memory_protected(changed.start, changed.end, protection);
+            if (changed.end && tool->memory_protected) SN_TELL_TOOL("memory_protected", tool->memory_protected(changed.start, changed.end, protection));
             changed = (run){at, part};
             protection = now.items[i].protection;
         }
     }
-    if (changed.end && tool->memory_protected) tool->memory_protected(changed.start, changed.end, protection);
+    if (changed.end && tool->memory_protected) SN_TELL_TOOL("memory_protected", tool->memory_protected(changed.start, changed.end, protection));
 }
 
 /* ------------------------------------------------------------------------ the calls */
@@ -265,7 +265,7 @@ static void tell_move(uint64_t from, uint64_t old_end, uint64_t to, uint64_t new
     const sn_tool *tool = sn_current_tool();
     uint64_t old_size = old_end - from, new_size = new_end - to, size = old_size < new_size ? old_size : new_size;
     tell_replaced(to, new_end);
-    if (tool->memory_moved && size) tool->memory_moved(from, to, size);
+    if (tool->memory_moved && size) SN_TELL_TOOL("memory_moved", tool->memory_moved(from, to, size));
     if (new_size > size) tell_mapped_within(to + size, new_end);
     if (stays) tell_mapped_within(from, old_end);
     else tell_vanished(from + size, old_end);

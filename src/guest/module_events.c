@@ -107,7 +107,7 @@ static void look_for_news(void) {
         if (modules.items[i].told || !is_complete(&modules.items[i])) continue;
         modules.items[i].told = true;
         module found = modules.items[i];
-        if (tool->module_mapped) tool->module_mapped(found.path, found.start, found.end);
+        if (tool->module_mapped) SN_TELL_TOOL("module_mapped", tool->module_mapped(found.path, found.start, found.end));
     }
 }
 
@@ -122,7 +122,7 @@ static void look_for_losses(void) {
             continue;
         }
         sn_vector_remove(&modules, i, 1);
-        if (old.told && tool->module_unmapped) tool->module_unmapped(old.path, old.start, old.end);
+        if (old.told && tool->module_unmapped) SN_TELL_TOOL("module_unmapped", tool->module_unmapped(old.path, old.start, old.end));
     }
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/x86_64/raw_syscall.h"
+#include "guest/syscall.h"
 #include "guest/thread.h"
 #include "jit/runtime.h"
 
@@ -250,6 +251,42 @@ long sn_sigsuspend(sn_thread *thread, const uint64_t arguments[6]) {
         thread->suspended_mask = mask;
     }
     return result;
+}
+
+/** A fault signal that came while the client blocked it, if it is one of `set`. 0 if there is none, else what the call
+    returns. */
+static long take_waiting(sn_thread *thread, uint64_t set, uint64_t information) {
+    uint64_t ready = thread->waiting_faults & set;
+    if (!ready) return 0;
+    int number = __builtin_ctzll(ready) + 1;
+    siginfo_t info = {.si_signo = number, .si_code = SI_USER};
+    thread->waiting_faults &= ~SN_SIGNAL_BIT(number);
+    return information && !sn_copy_safely((void *)information, &info, sizeof info) ? -EFAULT : number;
+}
+
+long sn_sigtimedwait(sn_thread *thread, const uint64_t arguments[6]) {
+    uint64_t set, changed[6];
+    if (arguments[3] != 8) return -EINVAL;
+    if (!sn_copy_safely(&set, (const void *)arguments[0], 8)) return -EFAULT;
+    uint64_t host = set & ~SN_ENGINE_SIGNALS;
+    memcpy(changed, arguments, sizeof changed);
+    changed[0] = (uint64_t)&host;
+    long result = take_waiting(thread, set, arguments[1]);
+    if (result) return result;
+    result = sn_syscall_pass(thread, __NR_rt_sigtimedwait, changed);
+    if (result != -EINTR) return result;
+    long taken = take_waiting(thread, set, arguments[1]);
+    return taken ? taken : result;
+}
+
+long sn_signalfd(sn_thread *thread, uint64_t number, const uint64_t arguments[6]) {
+    uint64_t set, changed[6];
+    memcpy(changed, arguments, sizeof changed);
+    if (arguments[2] == 8 && sn_copy_safely(&set, (const void *)arguments[1], 8)) {
+        set &= ~SN_ENGINE_SIGNALS;
+        changed[1] = (uint64_t)&set;
+    }
+    return sn_syscall_pass(thread, number, changed);
 }
 
 long sn_sigpending(sn_thread *thread, const uint64_t arguments[6]) {

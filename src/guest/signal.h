@@ -32,6 +32,10 @@
     (SN_SIGNAL_BIT(SIGSEGV) | SN_SIGNAL_BIT(SIGBUS) | SN_SIGNAL_BIT(SIGFPE) | SN_SIGNAL_BIT(SIGILL) | \
      SN_SIGNAL_BIT(SIGTRAP))
 
+/** What the engine sends to its own threads (sn_world_stop) and is sent from outside (dump.h): no client may wait for it,
+    since the kernel would hand it over. One that comes for the client all the same is kept in waiting_faults. */
+#define SN_ENGINE_SIGNALS SN_SIGNAL_BIT(SIGILL)
+
 /** As the kernel lays it out. */
 typedef struct sn_signal_action {
     uint64_t handler;
@@ -84,6 +88,9 @@ long sn_sigprocmask(sn_thread *thread, const uint64_t arguments[6]);
 long sn_sigaltstack(sn_thread *thread, const uint64_t arguments[6]);
 long sn_sigsuspend(sn_thread *thread, const uint64_t arguments[6]);
 long sn_sigpending(sn_thread *thread, const uint64_t arguments[6]);
+long sn_sigtimedwait(sn_thread *thread, const uint64_t arguments[6]);
+/** signalfd and signalfd4, by number. */
+long sn_signalfd(sn_thread *thread, uint64_t number, const uint64_t arguments[6]);
 
 /** rt_sigreturn: loads the state from the frame at the stack pointer; false if there is none (the client then gets
     SIGSEGV). (x86_64/frame.c) */

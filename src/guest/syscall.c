@@ -136,6 +136,8 @@ static long do_sigprocmask(call *c) { return sn_sigprocmask(c->thread, c->argume
 static long do_sigaltstack(call *c) { return sn_sigaltstack(c->thread, c->arguments); }
 static long do_sigsuspend(call *c) { return sn_sigsuspend(c->thread, c->arguments); }
 static long do_sigpending(call *c) { return sn_sigpending(c->thread, c->arguments); }
+static long do_sigtimedwait(call *c) { return sn_sigtimedwait(c->thread, c->arguments); }
+static long do_signalfd(call *c) { return sn_signalfd(c->thread, c->number, c->arguments); }
 static long do_sigreturn(call *c) {
     if (!sn_sigreturn(c->thread)) {
         siginfo_t info = {.si_signo = SIGSEGV, .si_code = SI_KERNEL};
@@ -346,6 +348,9 @@ static const emulation emulations[] = {
     {__NR_sigaltstack, do_sigaltstack},
     {__NR_rt_sigsuspend, do_sigsuspend},
     {__NR_rt_sigpending, do_sigpending},
+    {__NR_rt_sigtimedwait, do_sigtimedwait},
+    {__NR_signalfd, do_signalfd},
+    {__NR_signalfd4, do_signalfd},
     {__NR_rt_sigreturn, do_sigreturn},
     {__NR_clone, do_clone},
     {__NR_clone3, do_clone},

@@ -248,7 +248,7 @@ void sn_thread_set_data(sn_thread *thread, void *data) { thread->tool_data = dat
 void sn_thread_started(sn_thread *thread) {
     sn_seccomp_thread_started(thread);
     sn_traces_start(thread);
-    if (tool->thread_start && !thread->borrowed) tool->thread_start(thread);
+    if (tool->thread_start && !thread->borrowed) SN_TELL_TOOL("thread_start", tool->thread_start(thread));
 }
 
 /* -------------------------------------------------------------------------- gate */
@@ -471,7 +471,7 @@ static void become_child(sn_thread *thread) {
     sn_process_after_fork(thread);
     sn_traces_after_fork(thread);
     madvise((char *)thread + SN_THREAD_COUNTERS, sn_counters_in_use() * 8, MADV_DONTNEED);
-    if (tool->fork_child) tool->fork_child(thread);
+    if (tool->fork_child) SN_TELL_TOOL("fork_child", tool->fork_child(thread));
 }
 
 static long clone_copying(sn_thread *thread, clone_request *request) {
@@ -528,7 +528,7 @@ void sn_thread_exit(sn_thread *thread, int status) {
     sn_process_lock_end();
     bool last = alive == 1;
     if (!last) {
-        if (tool->thread_end) tool->thread_end(thread);
+        if (tool->thread_end) SN_TELL_TOOL("thread_end", tool->thread_end(thread));
         list_retire(thread);
         sn_traces_end(thread);
     }

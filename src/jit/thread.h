@@ -97,6 +97,7 @@ struct sn_thread {
     int id;                 /**< kernel thread number */
     int process;            /**< process number: differs for a vfork child that borrows the address space */
     bool borrowed;          /**< such a child */
+    const char *callback;   /**< the tool's function that runs; NULL: none */
     bool failed;            /**< the engine found a fault of its own in this thread */
     void *tool_data;
 
@@ -140,6 +141,16 @@ struct sn_thread {
 #define SN_COUNTER_BYTES (UINT64_C(1) << 30)
 /** How many counters tools have asked for (jit/insert.c). */
 size_t sn_counters_in_use(void);
+
+/** Call one of the tool's functions, `what` being its name, so that a crash in it can be told. */
+#define SN_TELL_TOOL(what, call)                 \
+    do {                                         \
+        sn_thread *telling = sn_thread_current(); \
+        const char *outer = telling->callback;   \
+        telling->callback = (what);              \
+        call;                                    \
+        telling->callback = outer;               \
+    } while (0)
 
 /** The current thread; only where engine code runs for a client thread. */
 static inline sn_thread *sn_thread_current(void);

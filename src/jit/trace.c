@@ -95,7 +95,7 @@ static void hand_out(sn_thread *thread, unsigned number, uint64_t end) {
                       .thread_data = thread->tool_data, .trace = trace};
     thread->traces[number] = start;
     if (sn_trace_workers_wanted()) hand_to_worker(thread, number, &batch);
-    else trace->batch(&batch);
+    else SN_TELL_TOOL("batch", trace->batch(&batch));
 }
 
 void sn_traces_start(sn_thread *thread) {

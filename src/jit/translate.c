@@ -255,7 +255,7 @@ uint32_t sn_translate(uint64_t client, uint64_t *fault) {
         do {
             if (!form(&building, client, number, limit, fault)) return 0;
         } while (!watch_code(&building, number));
-        if (is_instrumented(client, number)) tool->instrument(&building);
+        if (is_instrumented(client, number)) SN_TELL_TOOL("instrument", tool->instrument(&building));
         if (insert_own) insert_own(&building);
         if (sn_block_new() != number) sn_fail(SN_STATUS_ENGINE, "the tool's instrument callback translated a block");
         sn_block_record *record = sn_block_record_at(number);

@@ -250,11 +250,16 @@ static void keep(sn_thread *thread, ucontext_t *context, const siginfo_t *info) 
     thread->recheck = 1;
 }
 
-/** Engine code: a wait that a signal must end is ended, the way in starts anew. */
-static void redirect_engine(ucontext_t *context, const interruption *at) {
+/** A wait in engine code that has not begun yet, or that the kernel would begin again, is not made. */
+static void end_wait(ucontext_t *context) {
     uint64_t counter = counter_of(context);
     if (counter >= (uint64_t)sn_blocking_start && counter <= (uint64_t)sn_blocking_call)
         set_counter(context, (uint64_t)sn_blocking_interrupted);
+}
+
+/** Engine code: a wait that a signal must end is ended, the way in starts anew. */
+static void redirect_engine(ucontext_t *context, const interruption *at) {
+    end_wait(context);
     if (at->where == IN_ENTRY) {
         set_stepping(context, false);
         set_counter(context, sn_runtime_address(sn_runtime_restart));
@@ -305,6 +310,7 @@ static void asynchronous(sn_thread *thread, ucontext_t *context, const siginfo_t
     uint64_t bit = SN_SIGNAL_BIT(info->si_signo);
     if (bit & SN_FAULT_SIGNALS & thread->blocked_faults) {
         thread->waiting_faults |= bit;
+        end_wait(context); /* it may wait for this very signal */
         return;
     }
     interruption at = locate(thread, context);
@@ -484,12 +490,18 @@ static bool own_step(sn_thread *thread, const interruption *at) {
 
 /** A fault in engine or tool code. Its place is named as an offset in a file, which survives address randomisation. */
 _Noreturn static void fail(sn_thread *thread, ucontext_t *context, const siginfo_t *info) {
-    char what[256];
+    char what[256], callback[64];
     Dl_info module = {.dli_fname = "?", .dli_fbase = NULL};
     dladdr((void *)counter_of(context), &module);
     snprintf(what, sizeof what, "signal %d at %s+%#lx, accessing %p", info->si_signo, module.dli_fname,
              (unsigned long)(counter_of(context) - (uint64_t)module.dli_fbase), info->si_addr);
-    sn_engine_failure(thread, thread->pc, what);
+    interruption at = locate(thread, context);
+    const char *by = thread->callback;
+    if (at.where == IN_FAST_CALL) by = "(called function)";
+    if (at.where == IN_BLOCK) by = "(inserted code)";
+    if (!by) sn_engine_failure(thread, thread->pc, what);
+    snprintf(callback, sizeof callback, "%s", by);
+    sn_tool_failure(thread, callback, what);
 }
 
 /** A store of analysis code ran into the end of a trace's buffer: the dispatcher has it emptied, and the store is made

@@ -12,7 +12,9 @@
 static void answer(sn_thread *thread) {
     uint64_t arguments[6], result = thread->general[SN_RDX];
     if (!sn_copy_safely(arguments, (const void *)thread->general[SN_RAX], sizeof arguments)) return;
-    if (sn_current_tool()->request(thread, arguments, &result)) thread->general[SN_RDX] = result;
+    bool known = false;
+    SN_TELL_TOOL("request", known = sn_current_tool()->request(thread, arguments, &result));
+    if (known) thread->general[SN_RDX] = result;
 }
 
 void sn_requests_insert(sn_block *block) {
