@@ -91,7 +91,7 @@ def test_text(small):
                     ("40", "19.5", "", "helper", "source.c:5")]
     assert re.search(r"^> +105 +51\.2% +90\.0% +3 +        slow\(\);$", source, re.M), "the slow line is marked"
     assert re.search(r"^ +1  int x;$", source, re.M), "lines around it are shown"
-    assert "far away\n" * 2 in source and "far away\n" * 3 not in source.replace("      ", "")
+    assert source.count("far away") == 2, "and no more"
 
 
 def test_sort_show_and_limits(small):

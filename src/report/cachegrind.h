@@ -28,7 +28,7 @@ void sn_profile_print_json(const sn_profile_view *view);
 
 /** The columns of numbers of one line: SN_PROFILE_NUMBERS_WIDTH and 7 more each. Returns the largest share among them; the
     line is to be ended by sn_form_end_line() with it. */
-enum { SN_PROFILE_NUMBERS_WIDTH = 17 };
+enum { SN_PROFILE_NUMBERS_WIDTH = 14 };
 double sn_profile_print_numbers(const sn_profile_view *view, const int64_t *counts);
 /** The line above such lines. */
 void sn_profile_print_heading(const sn_profile_view *view, const char *rest);

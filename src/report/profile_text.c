@@ -93,7 +93,7 @@ double sn_profile_print_numbers(const sn_profile_view *view, const int64_t *coun
     char number[SN_NUMBER_SIZE];
     double largest = sn_profile_largest_share(view, counts);
     putchar(sn_form_begin_line(largest));
-    printf("%16s", sn_form_number(sn_column_value(&view->columns.sort, counts), number));
+    printf("%13s", sn_form_number(sn_column_value(&view->columns.sort, counts), number));
     for (unsigned i = 0; i < view->columns.count; i++) {
         const sn_column *column = &view->columns.shown[i];
         putchar(' ');
@@ -104,7 +104,7 @@ double sn_profile_print_numbers(const sn_profile_view *view, const int64_t *coun
 }
 
 void sn_profile_print_heading(const sn_profile_view *view, const char *rest) {
-    printf("%17.16s", view->columns.sort.title);
+    printf("%14.13s", view->columns.sort.title);
     for (unsigned i = 0; i < view->columns.count; i++) {
         printf(" %6.6s", view->columns.shown[i].title);
     }

@@ -16,7 +16,7 @@ static const struct {
     double share;
     const char *color;
     char mark;
-} emphases[] = {{25, "\033[1;31m", '>'}, {5, "\033[33m", ' '}};
+} emphases[] = {{50, "\033[1;31m", '>'}, {10, "\033[33m", ' '}};
 
 const char *sn_form_number(int64_t number, char *buffer) {
     char digits[24];
