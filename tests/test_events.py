@@ -485,8 +485,10 @@ STAYS = r"""
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 static volatile int done;
 static void *spin(void *unused) { while (!done) {} return unused; }
@@ -499,6 +501,14 @@ int main(int count, char **words) {
     if (strchr(how, 'w')) pthread_create(&thread, NULL, wait, NULL);
     puts("ready");
     fflush(stdout);
+    if (strchr(how, 'g')) {
+        sigset_t all;
+        const struct timespec second = {1, 0};
+        sigfillset(&all);
+        sigprocmask(SIG_BLOCK, &all, NULL);
+        int got = sigtimedwait(&all, NULL, &second);
+        if (got != -1 || errno != EAGAIN) printf("disturbed: got %d\n", got);
+    }
     /* Waits that a handler would end: until there is a line. */
     struct pollfd input = {.fd = 0, .events = POLLIN};
     int result;
@@ -532,9 +542,9 @@ def staying(build, tool, tmp_path):
 
 
 @pytest.mark.parametrize("calls", ["no", "yes"])
-@pytest.mark.parametrize("how", ["b", "p", "r", "ps", "pw", "rs", "bw"])
+@pytest.mark.parametrize("how", ["b", "p", "r", "g", "ps", "pw", "rs", "bw"])
 def test_dump(sonde, staying, tmp_path, how, calls):
-    """Of a process that runs, waits in poll or in read, alone or with other threads: told, and nobody notices."""
+    """Of a process that runs, waits in poll, in read or for any signal, alone or with other threads: told, and nobody notices."""
     process = staying(how, f"--calls={calls}", "--call=write")
     time.sleep(0.1)
     asked = sonde("dump", process.pid, "--to=-")
