@@ -1,7 +1,7 @@
 # A thin front to meson, ninja and the scripts: every target is a line or two.
 #
 #   make                  build/sonde and its tools (installs what the build needs, on Debian and as root)
-#   make demo             counts what xz does to a real file
+#   make demo             shows which line of a program misses the caches
 #   make check            unit tests, then the tests in tests/ (long ones left out)
 #   make check-long       the heavy programs and the sweep over /usr/bin
 #   make bench            ratios to native and to valgrind, as a Markdown table

@@ -96,6 +96,10 @@ TOOLS = (
     # Lackey counts the same things, but at 200 to 800 times native it would be a peer of straw.
     Tool("count", ("count",), "cachegrind --cache-sim=no",
          ("--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"), peer_rounds=1, mean_goal=1.40),
+    Tool("cache", ("cache", "--cachegrind-out-file=/dev/null"), "cachegrind",
+         ("--tool=cachegrind", "--cache-sim=yes", "--cachegrind-out-file=/dev/null"), peer_rounds=1),
+    Tool("cache-no-sim", ("cache", "--cache-sim=no", "--cachegrind-out-file=/dev/null"), "cachegrind --cache-sim=no",
+         ("--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"), peer_rounds=1, mean_goal=1.80),
     # Both write their trace to a file, which is deleted after the run with the logs.
     Tool("memtrace", ("memtrace", "--instructions=yes", "--output={work}/log.trace"), "lackey --trace-mem=yes",
          ("--tool=lackey", "--trace-mem=yes"), peer_rounds=1, workloads=TRACED),

@@ -13,7 +13,8 @@ from conftest import BUILD, ROOT, run_sonde
 
 # Every text of the tree that a reader is sent to.
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
-TOOLS = ("count", "memtrace", "none")
+NAME = r"--?[A-Za-z][A-Za-z0-9-]*"   # of an option
+TOOLS = ("cache", "count", "memtrace", "none")
 
 
 def run(*words, **options):
@@ -30,7 +31,7 @@ def listed_by(*words):
     found = {}
     for row in rows:
         default = re.search(r"\[([^]]*)\]$", " ".join(row.split()))
-        for name in re.findall(r"(?:^|, )(--?[a-z-]+)", row):
+        for name in re.findall(f"(?:^|, )({NAME})", row):
             found[name] = default[1] if default else None
     assert found, text
     return found
@@ -38,7 +39,7 @@ def listed_by(*words):
 
 def documented_in(page):
     """Name -> default of the options in the tables of a page."""
-    rows = re.findall(r"^\| `(--?[a-z-]+)[^`]*` \|([^|]*)\| [^|]", page.read_text().replace("\\|", "/"), re.M)
+    rows = re.findall(rf"^\| `({NAME})[^`]*` \|([^|]*)\| [^|]", page.read_text().replace("\\|", "/"), re.M)
     return {name: default.strip() for name, default in rows}
 
 
@@ -122,7 +123,7 @@ def test_man_page():
     text = groff(BUILD / "sonde.1")
     for heading in ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS", "ENVIRONMENT", "FILES"):
         assert f"\n{heading}\n" in text or text.startswith(f"{heading}\n")
-    shown = set(re.findall(r"^ +(--?[a-z-]+)", text, re.M))
+    shown = set(re.findall(rf"^ +({NAME})", text, re.M))
     assert {*listed_by("--help"), *own_options("count")} <= shown
     version = run_sonde("--version").stdout.strip()
     assert version in text
@@ -167,13 +168,43 @@ def test_run_in_the_page_of_count(tmp_path):
     assert without_process(ended.stderr.rstrip("\n")) == without_process(shown)
 
 
-def test_run_in_the_readme():
-    """make demo's numbers depend on the machine: the command and the names of what is counted do not."""
-    ended = run("make", "--no-print-directory", "demo", cwd=ROOT, env=None)
-    shown = shown_block(ROOT / "README.md", "$ build/sonde count -- xz")
+def without_shares(text):
+    """Of a report: shares and miss rates depend on the C library's start, and so does how many functions there are."""
+    text = re.sub(r" *\d+\.\d ?%| {5,}(?=[ \d]*\d  )", "", re.sub(r"\(\d+ more", "(N more", text))
+    return [line.rstrip() for line in text.splitlines()]
 
-    def names(text):
-        head, memory = text.split("Memory accesses by size in bytes", 1)
-        assert "Instructions          Function                      Source" in memory
-        return re.sub(r" +[\d,]+(?: +[\d.]+ %)?$", "", without_process(head), flags=re.M)
-    assert names(ended.stderr.replace(f"{BUILD.name}/demo.bin", "build/demo.bin")) == names(shown)
+
+def functions_and_sources(text):
+    return without_shares(text[text.index("    Ir     Ir"):])
+
+
+def test_run_in_the_readme():
+    """make demo: what the program's own functions and lines count is the same everywhere."""
+    ended = run("make", "--no-print-directory", "demo", cwd=ROOT)
+    shown = shown_block(ROOT / "README.md", "$ build/sonde report")
+    found = ended.stdout[ended.stdout.index(f"sonde report: {BUILD}"):] if f"sonde report: {BUILD}" in ended.stdout \
+        else ended.stdout[ended.stdout.index("sonde report: "):]
+    assert functions_and_sources(found) == functions_and_sources(shown)
+
+
+def test_runs_in_the_page_of_cache(tmp_path):
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    run("gcc", "-g", "-O1", f"-fdebug-prefix-map={tmp_path}=.", "-o", "traversal", "examples/traversal.c", cwd=tmp_path)
+    caches = ["--I1=32768,8,64", "--D1=32768,8,64", "--LL=1048576,16,64"]
+    ended = run(BUILD / "sonde", "cache", *caches, "./traversal", cwd=tmp_path)
+    shown = shown_block(ROOT / "docs/cache.md", "$ sonde cache")
+    assert shown.split("\n")[0] + "\n" == ended.stdout
+
+    def labels(text):
+        return re.findall(r"^(\w.*?):", without_process(text), re.M)
+    assert labels(shown.partition("\n")[2]) == labels(ended.stderr)
+    profile, = tmp_path.glob("cachegrind.out.*")
+    reported = run(BUILD / "sonde", "report", "--functions=3", profile, cwd=tmp_path).stdout
+    assert functions_and_sources(reported) == functions_and_sources(shown_block(ROOT / "docs/cache.md", "$ sonde report"))
+
+
+def test_options_of_report():
+    text = run(BUILD / "sonde", "report", "--help").stdout
+    section = re.search(r"^Options for cachegrind.*?:$(.*?)(?:^Options|\Z)", text, re.M | re.S)[1]
+    names = set(re.findall(r"^  (--[a-z-]+)", section, re.M))
+    assert names and names == set(documented_in(ROOT / "docs/report.md"))
