@@ -88,6 +88,10 @@ def goal_table(tools, workloads, rows, memory):
             mean = mean_over_long(tool, workloads, rows, "sonde")
             lines.append(["%s: geometric mean of the long workloads" % tool.name, "%.2f" % tool.mean_goal]
                          + _verdict(mean, tool.mean_goal))
+        if tool.peer_goal and long_names:
+            mean = mean_over_long(tool, workloads, rows, "peer/sonde")
+            lines.append(["%s: geometric mean of the long workloads, times the peer" % tool.name, "%.3f" % tool.peer_goal]
+                         + _verdict(1 / mean if mean else None, tool.peer_goal, "%.3f"))
         if tool.each_goal and long_names:
             worst = max((rows[tool.name, name].get("sonde") for name in long_names),
                         key=lambda value: value if isinstance(value, float) else math.inf if value else 0)
