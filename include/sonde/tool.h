@@ -373,7 +373,8 @@ typedef struct sn_memory_range {
     int protection;       /**< PROT_* */
     const char *path;     /**< of the mapped file, or NULL; lives as long as the callback */
     uint64_t offset;      /**< in that file */
-    bool is_stack;        /**< the main thread's stack */
+    bool is_stack;        /**< the main thread's stack: one mapping, told at the start with all the room that it may grow
+                               into; its growth is no event */
     bool is_break;        /**< the heap that brk moves */
 } sn_memory_range;
 
@@ -453,8 +454,8 @@ typedef struct sn_tool {
     /** A module (program or library) was mapped, with all its segments, or unmapped. */
     void (*module_mapped)(const char *path, uint64_t start, uint64_t end);
     void (*module_unmapped)(const char *path, uint64_t start, uint64_t end);
-    /** Memory came, went, or changed its protection; the stack or the brk heap grew or shrank. In the thread that did it
-        (for the initial memory: before the first thread_start). */
+    /** Memory came, went, or changed its protection; the brk heap grew or shrank. In the thread that did it (for the
+        initial memory: before the first thread_start), in the order in which it happened, never two at once. */
     void (*memory_mapped)(const sn_memory_range *range);
     void (*memory_unmapped)(uint64_t start, uint64_t end);
     void (*memory_protected)(uint64_t start, uint64_t end, int protection);
@@ -463,7 +464,8 @@ typedef struct sn_tool {
     /** Around each system call that the client makes, those of the vdso excepted. */
     void (*system_call_before)(sn_thread *thread, const sn_system_call *call);
     void (*system_call_after)(sn_thread *thread, const sn_system_call *call);
-    /** A signal is about to be delivered to a handler of the client, or to kill it. */
+    /** A signal is about to be delivered to a handler of the client, or to kill it; `address`: the client's next
+        instruction, or the one that faulted. */
     void (*signal)(sn_thread *thread, int number, uint64_t address);
     /** The client asks (<sonde/client.h>): returns true and sets *result if the request is the tool's. */
     bool (*request)(sn_thread *thread, const uint64_t arguments[6], uint64_t *result);
