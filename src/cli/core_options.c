@@ -49,7 +49,7 @@ const sn_option sn_core_options[] = {
     {"skip", SN_OPTION_LIST, &sn_settings_current.skip, "nothing", "PATTERN",
      "but not of these (may be repeated)"},
     {"analysis-threads", SN_OPTION_NUMBER, &parsed.analysis_threads, "0", NULL,
-     "threads that handle full trace buffers beside the program's"},
+     "threads for full trace buffers"},
     {"stats", SN_OPTION_FLAG, &sn_settings_current.stats, "no", NULL, "print the engine's counters at the end"},
     {0},
 };

@@ -56,9 +56,8 @@ static void print_core_options(void) {
 
 void sn_help_general(void) {
     puts("Usage: sonde TOOL [options] [--] PROGRAM [arguments]\n"
-         "       sonde dump PID [--to=FILE]\n"
-         "Run PROGRAM, unchanged, and let TOOL tell what it did; or have the tool of a\n"
-         "running process tell what it knows so far.\n");
+         "       sonde report FILE...      sonde dump PID [--to=FILE]\n"
+         "Run PROGRAM, unchanged, and let TOOL tell what it did.\n");
     print_tools();
     puts("\nOptions, with [defaults]:");
     print_core_options();
