@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -339,6 +340,7 @@ static long exec_checked(sn_thread *thread, const exec_request *request, const c
     uint64_t mask = sn_client_mask(thread), all = ~SN_FAULT_SIGNALS;
     sn_engine_pause(thread);
     sn_syscall(__NR_rt_sigprocmask, SIG_SETMASK, &mask, NULL, 8);
+    if (thread->traced_on_exec) sn_syscall(__NR_ptrace, PTRACE_TRACEME, 0, 0, 0);
     long result = traced ? exec_traced(thread, path, program, arguments, environment)
                          : exec_native(thread, request, arguments, environment);
     sn_limits_after_failed_exec();

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <unistd.h>
 
 #include "base/descriptor.h"
@@ -175,6 +176,14 @@ static long do_arch_prctl(call *c) {
 /* ------------------------------------------------------------- filters and limits */
 
 static long do_seccomp(call *c) { return sn_seccomp(c->thread, c->arguments); }
+
+/** A vfork child that is traced must not stop before it executes a program: its tracer waits in vfork until then. The
+    signals that the engine raises itself would stop it. */
+static long do_ptrace(call *c) {
+    if (c->arguments[0] != PTRACE_TRACEME || !c->thread->borrowed) return sn_syscall_pass(c->thread, c->number, c->arguments);
+    c->thread->traced_on_exec = true;
+    return 0;
+}
 
 static long do_prctl(call *c) {
     switch ((int)c->arguments[0]) {
@@ -364,6 +373,7 @@ static const emulation emulations[] = {
     {__NR_rseq, do_unknown},
     {__NR_membarrier, do_membarrier},
     {__NR_prctl, do_prctl},
+    {__NR_ptrace, do_ptrace},
     {__NR_seccomp, do_seccomp},
     {__NR_prlimit64, do_prlimit},
     {__NR_setrlimit, do_setrlimit},

@@ -97,6 +97,7 @@ struct sn_thread {
     int id;                 /**< kernel thread number */
     int process;            /**< process number: differs for a vfork child that borrows the address space */
     bool borrowed;          /**< such a child */
+    bool traced_on_exec;    /**< such a child that asked for its parent to trace it */
     const char *callback;   /**< the tool's function that runs; NULL: none */
     bool failed;            /**< the engine found a fault of its own in this thread */
     void *tool_data;
