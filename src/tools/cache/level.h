@@ -29,12 +29,18 @@ static inline bool cache_level_use(cache_level *level, uint64_t line) {
     }
     uint64_t moved = set[0];
     set[0] = tag;
+    if (moved == 0) {
+        return false;
+    }
     /* Those before it move one place on, in one pass; what is behind an empty place is empty. */
-    for (uint32_t way = 1; way < level->ways && moved != 0; way++) {
-        uint64_t next = set[way];
-        set[way] = moved;
+    for (uint64_t *place = set + 1, *end = set + level->ways; place < end; place++) {
+        uint64_t next = *place;
+        *place = moved;
         if (next == tag) {
             return true;
+        }
+        if (next == 0) {
+            return false;
         }
         moved = next;
     }
