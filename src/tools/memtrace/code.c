@@ -109,6 +109,9 @@ const memtrace_block *memtrace_block_new(const memtrace_block *like) {
     memtrace_block *block = &block_pieces[number / PIECE][number % PIECE];
     *block = *like;
     block->number = number;
+    for (unsigned i = 0; i < like->position_count; i++)
+        if (like->positions[i].site > block->highest_site)
+            block->highest_site = like->positions[i].site;
     block->positions = copied(like->positions, like->position_count, sizeof *like->positions);
     block->varying = copied(like->varying, like->varying_count, sizeof *like->varying);
     block->fetches = copied(like->fetches, like->instruction_count, sizeof *like->fetches);

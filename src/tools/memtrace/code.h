@@ -31,6 +31,7 @@ typedef struct memtrace_step {
 
 typedef struct memtrace_block {
     uint32_t number;
+    uint32_t highest_site;         /**< of the positions */
     uint16_t position_count;
     uint8_t varying_count;
     uint8_t instruction_count;     /**< 0 unless instructions are traced */

@@ -33,7 +33,7 @@ struct memtrace_encoder {
     uint64_t previous;          /**< address accessed last */
 
     uint64_t hits;              /**< right predictions since the last wrong one */
-    uint32_t predictions;       /**< in this payload */
+    uint64_t predictions;       /**< in this payload, those up to the last wrong one */
     uint8_t *out;
     uint8_t *payload;
     size_t room;
@@ -74,10 +74,11 @@ void memtrace_encoder_free(memtrace_encoder *encoder) {
 /* ------------------------------------------------------------------- steps */
 
 static void write_out(memtrace_encoder *encoder) {
-    if (!encoder->predictions)
+    uint64_t predictions = encoder->predictions + encoder->hits;
+    if (!predictions)
         return;
     encoder->out = memtrace_put(encoder->out, encoder->hits);
-    memtrace_write_events(encoder->packer, encoder->kind, encoder->thread, encoder->predictions, encoder->payload,
+    memtrace_write_events(encoder->packer, encoder->kind, encoder->thread, (uint32_t)predictions, encoder->payload,
                           (size_t)(encoder->out - encoder->payload));
     encoder->kind = MEMTRACE_EVENTS;
     encoder->hits = 0;
@@ -87,8 +88,7 @@ static void write_out(memtrace_encoder *encoder) {
 
 /** Between two steps: room for another one of `size` bytes. */
 static void make_room(memtrace_encoder *encoder, size_t size) {
-    size_t used = (size_t)(encoder->out - encoder->payload);
-    if (used + size > encoder->room || encoder->predictions == MEMTRACE_MOST_PREDICTIONS)
+    if ((size_t)(encoder->out - encoder->payload) + size > encoder->room)
         write_out(encoder);
     if (size + LONGEST_STEP > encoder->room) {
         encoder->room = size + LONGEST_STEP;
@@ -98,18 +98,20 @@ static void make_room(memtrace_encoder *encoder, size_t size) {
 }
 
 static inline void hit(memtrace_encoder *encoder) {
-    if (__builtin_expect(encoder->predictions == MEMTRACE_MOST_PREDICTIONS, 0))
-        write_out(encoder);
-    encoder->predictions++;
     encoder->hits++;
+}
+
+/** Before a block, which asks a limited number of questions. Rows, which it may have any number of, take a lot of room. */
+static inline void limit_predictions(memtrace_encoder *encoder) {
+    if (__builtin_expect(encoder->predictions + encoder->hits > MEMTRACE_MOST_PREDICTIONS / 2, 0))
+        write_out(encoder);
 }
 
 /** The prediction was wrong: what came instead follows. */
 static inline void miss(memtrace_encoder *encoder, uint64_t instead) {
-    if (__builtin_expect((size_t)(encoder->out - encoder->payload) + LONGEST_STEP > encoder->room ||
-                         encoder->predictions == MEMTRACE_MOST_PREDICTIONS, 0))
+    if (__builtin_expect((size_t)(encoder->out - encoder->payload) + LONGEST_STEP > encoder->room, 0))
         make_room(encoder, LONGEST_STEP);
-    encoder->predictions++;
+    encoder->predictions += encoder->hits + 1;
     encoder->out = memtrace_put(memtrace_put(encoder->out, encoder->hits), instead);
     encoder->hits = 0;
 }
@@ -160,8 +162,11 @@ static void grow_blocks(memtrace_encoder *encoder, uint32_t number) {
 static inline void enter(void *data, const memtrace_block *block) {
     memtrace_encoder *encoder = data;
     finish_block(encoder);
+    limit_predictions(encoder);
     if (block->number >= encoder->block_room)
         grow_blocks(encoder, block->number);
+    if (block->highest_site >= encoder->site_room)
+        encoder->sites = grown(encoder->sites, &encoder->site_room, block->highest_site, sizeof *encoder->sites);
     uint32_t *predicted = encoder->has_last ? &encoder->blocks[encoder->last].next[encoder->last_was_cut] : &encoder->first;
     if (*predicted == block->number)
         hit(encoder);
@@ -206,27 +211,64 @@ static void surprise(memtrace_encoder *encoder, memtrace_site_state *site, uint6
     }
 }
 
-static inline void address(void *data, uint64_t address) {
-    memtrace_encoder *encoder = data;
+/** Any address of a position. */
+static void take_address(memtrace_encoder *encoder, uint64_t address) {
     const memtrace_block *block = encoder->block;
     if (!block || encoder->position == block->position_count)
         return; /* of no block: an address that was taken for a mark, or a mark for an address */
     uint32_t number = block->positions[encoder->position].site;
-    if (__builtin_expect(number >= encoder->site_room, 0))
-        encoder->sites = grown(encoder->sites, &encoder->site_room, number, sizeof *encoder->sites);
     memtrace_site_state *site = &encoder->sites[number];
     bool is_end_predicted = encoder->position++ == encoder->its->end;
     if (!memtrace_address_is_wanted(address, memtrace_site_at(number)->size)) {
         omit(encoder, site, is_end_predicted);
         return;
     }
-    if (__builtin_expect(site->by != MEMTRACE_BY_OMISSION && !is_end_predicted &&
-                         memtrace_predict(site, encoder->previous, site->by) == address, 1))
+    if (site->by != MEMTRACE_BY_OMISSION && !is_end_predicted &&
+        memtrace_predict(site, encoder->previous, site->by) == address)
         hit(encoder);
     else
         surprise(encoder, site, address);
     memtrace_learn(site, encoder->previous, address);
     encoder->previous = address;
+}
+
+/** The addresses that come as predicted, from `words` on: the loop in which the tool spends its time. Stops at whatever
+    needs more thought. */
+static const uint64_t *take_predicted(memtrace_encoder *encoder, const uint64_t *words, const uint64_t *end) {
+    const memtrace_step *positions = encoder->block->positions;
+    memtrace_site_state *sites = encoder->sites;
+    unsigned position = encoder->position, stop = encoder->block->position_count;
+    if (encoder->its->end < stop && encoder->its->end >= position)
+        stop = encoder->its->end;
+    uint64_t previous = encoder->previous;
+    const uint64_t *word = words;
+    for (; word < end && position < stop; word++, position++) {
+        memtrace_site_state *site = &sites[positions[position].site];
+        uint64_t address = *word;
+        if (site->by == MEMTRACE_BY_OMISSION || memtrace_predict(site, previous, site->by) != address)
+            break;
+        if (memtrace_is_mark(address))
+            break;
+        memtrace_learn(site, previous, address);
+        previous = address;
+    }
+    encoder->hits += (uint64_t)(word - words);
+    encoder->position = position;
+    encoder->previous = previous;
+    return word;
+}
+
+static const uint64_t *addresses(void *data, const uint64_t *words, const uint64_t *end) {
+    memtrace_encoder *encoder = data;
+    while (words < end && !memtrace_is_mark(*words)) {
+        if (encoder->block && !memtrace_filter_current.address_count) {
+            words = take_predicted(encoder, words, end);
+            if (words == end || memtrace_is_mark(*words))
+                break;
+        }
+        take_address(encoder, *words++);
+    }
+    return words;
 }
 
 /** Keep the rows that pass the filters. */
@@ -258,7 +300,7 @@ static void rows(void *data, unsigned varying, const memtrace_row *rows, unsigne
     encoder->out = out;
 }
 
-static const memtrace_sink sink = {enter, address, left, rows};
+static const memtrace_sink sink = {enter, addresses, left, rows};
 
 void memtrace_encode(memtrace_encoder *encoder, const uint64_t *words, size_t count) {
     memtrace_parse(&encoder->parser, words, count, &sink, encoder);

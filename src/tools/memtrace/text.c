@@ -79,8 +79,7 @@ static void left(void *data, unsigned completed) {
         printer->completed = completed;
 }
 
-static void address(void *data, uint64_t address) {
-    memtrace_printer *printer = data;
+static void print_access(memtrace_printer *printer, uint64_t address) {
     if (!printer->block || printer->position == printer->block->position_count)
         return;
     const memtrace_step *step = &printer->block->positions[printer->position++];
@@ -88,6 +87,12 @@ static void address(void *data, uint64_t address) {
     fetch(printer, step->instruction + 1u);
     if (memtrace_address_is_wanted(address, site->size))
         put_line(printer, site->kind, address, site->size);
+}
+
+static const uint64_t *addresses(void *data, const uint64_t *words, const uint64_t *end) {
+    for (; words < end && !memtrace_is_mark(*words); words++)
+        print_access(data, *words);
+    return words;
 }
 
 static void rows(void *data, unsigned varying, const memtrace_row *rows, unsigned count) {
@@ -102,7 +107,7 @@ static void rows(void *data, unsigned varying, const memtrace_row *rows, unsigne
     }
 }
 
-static const memtrace_sink sink = {enter, address, left, rows};
+static const memtrace_sink sink = {enter, addresses, left, rows};
 
 void memtrace_print(memtrace_printer *printer, const uint64_t *words, size_t count) {
     memtrace_parse(&printer->parser, words, count, &sink, printer);

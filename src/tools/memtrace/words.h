@@ -41,10 +41,15 @@ typedef struct memtrace_parser {
 /** What the words mean, in order. */
 typedef struct memtrace_sink {
     void (*enter)(void *data, const memtrace_block *block);
-    void (*address)(void *data, uint64_t address);
+    /** Takes addresses from `words` on, up to a mark or `end`; returns where it has stopped. */
+    const uint64_t *(*addresses)(void *data, const uint64_t *words, const uint64_t *end);
     void (*left)(void *data, unsigned completed);
     void (*rows)(void *data, unsigned varying, const memtrace_row *rows, unsigned count);
 } memtrace_sink;
+
+static inline bool memtrace_is_mark(uint64_t word) {
+    return word - MEMTRACE_WORD_BLOCK < MEMTRACE_WORD_MARKS_END - MEMTRACE_WORD_BLOCK;
+}
 
 static inline const uint64_t *memtrace_take_rows(memtrace_parser *parser, const uint64_t *word, const uint64_t *end,
                                                  const memtrace_sink *sink, void *data) {
@@ -64,11 +69,14 @@ static inline __attribute__((always_inline)) void memtrace_parse(memtrace_parser
     if (parser->row_words_missing)
         word = memtrace_take_rows(parser, word, end, sink, data);
     while (word < end) {
-        uint64_t value = *word++;
+        uint64_t value = *word;
         const memtrace_block *block;
-        if (__builtin_expect(value - MEMTRACE_WORD_BLOCK >= MEMTRACE_WORD_MARKS_END - MEMTRACE_WORD_BLOCK, 1)) {
-            sink->address(data, value);
-        } else if (value < MEMTRACE_WORD_LEFT) {
+        if (!memtrace_is_mark(value)) {
+            word = sink->addresses(data, word, end);
+            continue;
+        }
+        word++;
+        if (value < MEMTRACE_WORD_LEFT) {
             block = memtrace_block_at((uint32_t)(value - MEMTRACE_WORD_BLOCK));
             if (block)
                 sink->enter(data, block);
