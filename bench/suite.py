@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import generate
 
-SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "workloads")
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCES = os.path.join(HERE, "workloads")
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,8 @@ TOOLS = (
          ("--tool=cachegrind", "--cache-sim=yes", "--cachegrind-out-file=/dev/null"), peer_rounds=1, peer_goal=1 / 4),
     Tool("cache-no-sim", ("cache", "--cache-sim=no", "--cachegrind-out-file=/dev/null"), "cachegrind --cache-sim=no",
          ("--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"), peer_rounds=1, mean_goal=1.80),
+    # bench/addresses.c: the address of every access appended to a trace, and added up.
+    Tool("addresses", ("{work}/addresses.so",), "", (), peer_rounds=0, mean_goal=3.20),
     # Both write their trace to a file, which is deleted after the run with the logs.
     Tool("memtrace", ("memtrace", "--instructions=yes", "--output={work}/log.trace"), "lackey --trace-mem=yes",
          ("--tool=lackey", "--trace-mem=yes"), peer_rounds=1, workloads=TRACED),
@@ -142,6 +145,8 @@ def prepare(work, quick):
     for name, optimisation in _PROGRAMS:
         subprocess.run(["gcc", optimisation, "-g", "-pthread", "-o", os.path.join(work, name),
                         os.path.join(SOURCES, name + ".c"), "-lm"], check=True)
+    subprocess.run(["gcc", "-O3", "-fPIC", "-shared", "-I" + os.path.join(HERE, "..", "include"),
+                    "-o", os.path.join(work, "addresses.so"), os.path.join(HERE, "addresses.c")], check=True)
     for name, generator, full_size, quick_size in _INPUTS:
         with open(os.path.join(work, name), "w") as file:
             file.write(generator(quick_size if quick else full_size))
