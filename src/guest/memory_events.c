@@ -159,12 +159,14 @@ static void tell_protected(uint64_t start, uint64_t end) {
                 changed.end = part;
                 continue;
             }
-            if (changed.end && tool->memory_protected) SN_TELL_TOOL("memory_protected", tool->memory_protected(changed.start, changed.end, protection));
+            if (changed.end && tool->memory_protected)
+                SN_TELL_TOOL("memory_protected", tool->memory_protected(changed.start, changed.end, protection));
             changed = (run){at, part};
             protection = now.items[i].protection;
         }
     }
-    if (changed.end && tool->memory_protected) SN_TELL_TOOL("memory_protected", tool->memory_protected(changed.start, changed.end, protection));
+    if (changed.end && tool->memory_protected)
+        SN_TELL_TOOL("memory_protected", tool->memory_protected(changed.start, changed.end, protection));
 }
 
 /* ------------------------------------------------------------------------ the calls */

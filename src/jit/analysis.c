@@ -50,7 +50,8 @@ static sn_value new_value(sn_block *block) {
 static sn_value with_result(sn_block *block, sn_operation *operation) { return operation->result = new_value(block); }
 
 static void choose(sn_block *block, unsigned index, sn_when when) {
-    if (index >= block->count) sn_fail(SN_STATUS_ENGINE, "the tool inserts code at instruction %u of %u", index, block->count);
+    if (index >= block->count)
+        sn_fail(SN_STATUS_ENGINE, "the tool inserts code at instruction %u of %u", index, block->count);
     block->analysis.index = (uint8_t)index;
     block->analysis.when = (uint8_t)when;
 }
@@ -83,7 +84,8 @@ static uint32_t take_operand(sn_block *block, unsigned number) {
     sn_analysis *analysis = &block->analysis;
     unsigned count;
     const sn_operand *operands = sn_block_operands(block, analysis->index, &count);
-    if (number >= count) sn_fail(SN_STATUS_ENGINE, "the tool asks for operand %u of an instruction that has %u", number, count);
+    if (number >= count)
+        sn_fail(SN_STATUS_ENGINE, "the tool asks for operand %u of an instruction that has %u", number, count);
     if (analysis->operand_count == SN_MOST_INSERTED_OPERANDS) too_much("operands");
     analysis->operands[analysis->operand_count] = operands[number];
     return analysis->operand_count++;
@@ -193,7 +195,8 @@ void sn_label_here(sn_block *block, sn_label label) { add(block, SN_OPERATION_LA
 static sn_slot slots_used;
 
 sn_slot sn_slot_new(void) {
-    if (slots_used == SN_THREAD_SLOT_COUNT) sn_fail(SN_STATUS_ENGINE, "the tool uses more than %d slots", SN_THREAD_SLOT_COUNT);
+    if (slots_used == SN_THREAD_SLOT_COUNT)
+        sn_fail(SN_STATUS_ENGINE, "the tool uses more than %d slots", SN_THREAD_SLOT_COUNT);
     return slots_used++;
 }
 
@@ -272,7 +275,8 @@ void sn_trace_append(sn_block *block, sn_trace *trace, unsigned count, const sn_
         sn_operation_kind kind = field->copies_operand ? SN_OPERATION_FIELD_COPY : SN_OPERATION_FIELD;
         uint32_t operand = field->copies_operand ? take_readable(block, field->value) : 0;
         unsigned width = field->copies_operand ? block->analysis.operands[operand].size : checked_size(field->size);
-        if (field->offset + width > size) sn_fail(SN_STATUS_ENGINE, "the tool's field does not fit into its trace's record");
+        if (field->offset + width > size)
+            sn_fail(SN_STATUS_ENGINE, "the tool's field does not fit into its trace's record");
         sn_operation *operation = add(block, kind);
         operation->number = sn_trace_number(trace);
         operation->offset = field->offset;

@@ -80,5 +80,6 @@ void sn_enumerate_interrupted(sn_thread *thread) {
     sn_insn insn;
     if (!thread->repeat.interrupted) return;
     thread->repeat.interrupted = false;
-    if (decode(thread->repeat.call.instruction, &insn)) tell_repetitions(thread, &thread->repeat.call, &insn, thread->repeat.left);
+    if (decode(thread->repeat.call.instruction, &insn))
+        tell_repetitions(thread, &thread->repeat.call, &insn, thread->repeat.left);
 }

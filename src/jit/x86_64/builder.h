@@ -9,6 +9,7 @@
 #include "isa/x86_64/emit.h"
 #include "jit/block.h"
 #include "jit/insert.h"
+#include "jit/thread_offsets.h"
 
 #define SPILL(n) (SN_THREAD_SPILL + 8 * (n))
 #define NOTHING_SPILLED SN_SPILLED(SN_NOTHING_SPILLED, SN_NOTHING_SPILLED)

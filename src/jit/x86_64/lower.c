@@ -165,12 +165,17 @@ static unsigned take(lowering *l) {
 
 static void release(lowering *l, unsigned reg) { l->busy &= (uint16_t) ~(1u << reg); }
 
+static void note_last_use(sn_value value, unsigned number) {
+    last_use[value] = (uint16_t)number;
+    register_of[value] = NO_REGISTER;
+}
+
 static void note_last_uses(lowering *l) {
     for (unsigned number = l->first; number; number = next_of(l, number)) {
         sn_value used[2];
         unsigned count = sn_operation_uses(at(l, number), used);
-        if (sn_operation_sets(at(l, number))) last_use[at(l, number)->result] = (uint16_t)number, register_of[at(l, number)->result] = NO_REGISTER;
-        for (unsigned i = 0; i < count; i++) last_use[used[i]] = (uint16_t)number, register_of[used[i]] = NO_REGISTER;
+        if (sn_operation_sets(at(l, number))) note_last_use(at(l, number)->result, number);
+        for (unsigned i = 0; i < count; i++) note_last_use(used[i], number);
     }
 }
 
@@ -250,7 +255,8 @@ void sn_lower_address(builder *b, const sn_insn *insn, const sn_operand *operand
     bool has_base = operand->base != SN_NO_REGISTER, has_index = operand->index != SN_NO_REGISTER;
     bool small = fits((uint64_t)operand->displacement);
     int32_t displacement = small ? (int32_t)operand->displacement : 0;
-    if (has_index) sn_emit_load_indexed(&b->e, reg, has_base ? operand->base : 0xff, operand->index, operand->scale, displacement);
+    unsigned base = has_base ? operand->base : 0xff;
+    if (has_index) sn_emit_load_indexed(&b->e, reg, base, operand->index, operand->scale, displacement);
     else if (has_base) sn_emit_load_sum(&b->e, reg, operand->base, displacement);
     else sn_emit_load_constant(&b->e, reg, (uint64_t)operand->displacement);
     if (!small && (has_base || has_index)) {
@@ -633,13 +639,6 @@ static unsigned lower_sequence(lowering *l, unsigned number) {
     return at(l, last)->next;
 }
 
-/** Registers that the instruction has to do with, which hold the client's values when its operands are looked at. */
-static uint16_t touched_registers(const sn_insn *insn) {
-    sn_insn exact = *insn;
-    if ((insn->registers_touched & 0xff) == 0xff) sn_decode_slowly(insn->bytes, insn->length, insn->pc, &exact);
-    return (uint16_t)exact.registers_touched;
-}
-
 /** Registers that the operations of a place take operands from. */
 static uint16_t operand_registers(const lowering *l, unsigned first) {
     uint32_t registers = 0;
@@ -684,136 +683,4 @@ void sn_lower_place(builder *b, unsigned index, sn_when when) {
     }
     while (number) number = lower_sequence(l, number);
     sn_builder_analysis_place(b, 0, false);
-}
-
-/* ---------------------------------------------------------------- pinned registers */
-
-/** Whether an instruction may stand inside a pinned stretch: copied as it is, or a conditional branch. */
-static bool can_be_pinned_over(const builder *b, unsigned index) {
-    const sn_insn *insn = &b->block->insns[index];
-    if (insn->class == SN_INSN_CONDITIONAL || insn->class == SN_INSN_JUMP) return true;
-    return insn->class == SN_INSN_PLAIN && insn->segment != SN_SEGMENT_GS && !b->block->iterations[index].present &&
-           (!insn->rip_relative || !b->block->far);
-}
-
-/** What stands at an instruction's places: the trace that is appended to; -1: nothing; -2: what forbids pinning. */
-static int appended_at(const builder *b, unsigned index, uint32_t *bytes) {
-    const sn_analysis *analysis = &b->block->analysis;
-    int trace = -1;
-    for (unsigned when = 0; when < SN_WHENS; when++) {
-        bool branches = false, appends = false;
-        for (unsigned at = analysis->places[index][when].first; at; at = analysis->operations[at].next) {
-            const sn_operation *operation = &analysis->operations[at];
-            if (operation->kind == SN_OPERATION_CALL || operation->kind == SN_OPERATION_ACCESSES) return -2;
-            branches |= operation->kind == SN_OPERATION_BRANCH;
-            if (operation->kind != SN_OPERATION_APPENDED) continue;
-            appends = true;
-            *bytes += operation->size;
-            if (trace < 0) trace = (int)operation->number;
-        }
-        if (branches && appends) return -2;
-    }
-    return trace;
-}
-
-/** Most bytes that a stretch may append before it stores the pointer: displacements and the map of places hold them. */
-#define MOST_PENDING 0x7000
-
-/** Whether a conditional branch of the block leads back to its beginning, and everything before it can be pinned over. */
-static bool can_loop(const builder *b) {
-    const pinned_stretch *stretch = &b->stretch;
-    if (!stretch->exists || b->block->checks_itself || sn_settings_current.no_links) return false;
-    uint32_t pinned = 1u << stretch->pointer | 1u << stretch->scratch;
-    for (unsigned i = 0; i < stretch->first; i++)
-        if (!can_be_pinned_over(b, i) || appended_at(b, i, &(uint32_t){0}) == -2 ||
-            touched_registers(&b->block->insns[i]) & pinned)
-            return false;
-    for (unsigned i = 0; i <= stretch->last; i++)
-        if (b->block->insns[i].class == SN_INSN_CONDITIONAL && b->block->insns[i].target == b->block->address) return true;
-    /* The branch may come behind the last thing that is appended. */
-    for (unsigned i = stretch->last + 1; i < b->block->count; i++) {
-        const sn_insn *insn = &b->block->insns[i];
-        if (!can_be_pinned_over(b, i) || appended_at(b, i, &(uint32_t){0}) == -2 || touched_registers(insn) & pinned) return false;
-        if (insn->class == SN_INSN_CONDITIONAL && insn->target == b->block->address) return true;
-    }
-    return false;
-}
-
-/** Stretch from the block's beginning to the branch that leads back. */
-static void plan_loop(builder *b) {
-    b->loops = can_loop(b);
-    if (!b->loops) return;
-    b->stretch.first = 0;
-    for (unsigned i = b->stretch.last; i < b->block->count; i++) {
-        const sn_insn *insn = &b->block->insns[i];
-        if (insn->class != SN_INSN_CONDITIONAL || insn->target != b->block->address) continue;
-        b->stretch.last = i;
-        break;
-    }
-}
-
-static void plan_stretch(builder *b) {
-    uint32_t free = 0xffff & ~(1u << SN_RSP), bytes = 0;
-    pinned_stretch *stretch = &b->stretch;
-    stretch->exists = false;
-    for (unsigned i = 0; i < b->block->count; i++) {
-        int trace = appended_at(b, i, &bytes);
-        uint32_t left = free & ~(uint32_t)touched_registers(&b->block->insns[i]);
-        bool over = can_be_pinned_over(b, i);
-        bool possible = trace != -2 && (over || trace >= 0) && __builtin_popcount(left) >= 2 && bytes < MOST_PENDING;
-        if (!possible && stretch->exists) break;
-        if (!possible || (!stretch->exists && trace < 0)) {
-            bytes = 0;
-            continue;
-        }
-        free = left;
-        if (trace < 0) continue;
-        if (!stretch->exists) *stretch = (pinned_stretch){.exists = true, .first = i, .trace = (uint8_t)trace};
-        stretch->last = i;
-        stretch->before_only = !over;
-        /* The pointer is never %rax, which saving the flags needs. */
-        stretch->scratch = (uint8_t)__builtin_ctz(left);
-        stretch->pointer = (uint8_t)__builtin_ctz(left & (left - 1));
-        if (!over) break;
-    }
-}
-
-void sn_lower_plan(builder *b) {
-    plan_stretch(b);
-    plan_loop(b);
-}
-
-void sn_lower_pin(builder *b) {
-    if (!b->stretch.exists || b->current != b->stretch.first) return;
-    unsigned pointer = b->stretch.pointer, scratch = b->stretch.scratch;
-    sn_builder_analysis_place(b, 0, false);
-    sn_emit_store_thread(&b->e, pointer, SAVED(pointer));
-    sn_emit_store_thread(&b->e, scratch, SAVED(scratch));
-    sn_emit_load_thread(&b->e, pointer, SN_THREAD_TRACES + 8u * b->stretch.trace);
-    b->pin = (pinning){.on = true, .pointer = (uint8_t)pointer, .scratch = (uint8_t)scratch, .trace = b->stretch.trace};
-    sn_analysis_record *record = sn_analysis_record_at(b->analysis);
-    record->pinned_pointer = (uint8_t)pointer;
-    record->pinned_scratch = (uint8_t)scratch;
-    record->pinned_trace = b->stretch.trace;
-    b->loop_start = sn_emit_address(&b->e);
-}
-
-void sn_lower_move_pointer(builder *b) {
-    if (!b->pin.pending) return;
-    sn_builder_analysis_place(b, 0, false);
-    sn_emit_load_sum(&b->e, b->pin.pointer, b->pin.pointer, b->pin.pending);
-    b->pin.pending = 0;
-    b->pin.moved = true;
-    sn_builder_analysis_place(b, 0, false);
-}
-
-void sn_lower_unpin(builder *b) {
-    if (!b->pin.on) return;
-    unsigned pointer = b->pin.pointer;
-    sn_builder_analysis_place(b, 0, false);
-    sn_lower_move_pointer(b);
-    if (b->pin.moved || b->loops) sn_emit_store_thread(&b->e, pointer, SN_THREAD_TRACES + 8u * b->pin.trace);
-    sn_emit_load_thread(&b->e, b->pin.scratch, SAVED(b->pin.scratch));
-    sn_emit_load_thread(&b->e, pointer, SAVED(pointer));
-    b->pin.on = false;
 }
