@@ -14,7 +14,6 @@
 #include "report/cachegrind_reader.h"
 #include "report/report.h"
 #include "report/text_form.h"
-#include "sonde/cachegrind.h"
 
 enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_CACHEGRIND };
 
@@ -125,21 +124,6 @@ static void merge(sn_profile *sum, const char *const *files, size_t count) {
     }
 }
 
-static void write_profile(const sn_profile *profile) {
-    sn_cachegrind file;
-    sn_cachegrind_begin(&file, stdout);
-    for (size_t i = 0; i < profile->descriptions.count; i++) {
-        sn_cachegrind_description(&file, profile->descriptions.items[i]);
-    }
-    sn_cachegrind_command(&file, 1, &profile->command);
-    sn_cachegrind_events(&file, profile->event_count, profile->events);
-    for (size_t i = 0; i < profile->rows.count; i++) {
-        const sn_profile_row *row = &profile->rows.items[i];
-        sn_cachegrind_line(&file, row->file, row->function, row->line, sn_profile_counts(profile, i));
-    }
-    sn_cachegrind_summary(&file, profile->totals);
-}
-
 static void print_one(const sn_profile *profile, const char *const *files, size_t count) {
     sn_profile_view view = {
         .profile = profile,
@@ -166,7 +150,7 @@ static void report_one(const char *const *files, size_t count) {
     merge(&profile, files, count);
     sn_profile_sort(&profile);
     if (format == FORMAT_CACHEGRIND) {
-        write_profile(&profile);
+        sn_profile_write(&profile, stdout);
     } else {
         print_one(&profile, files, count);
     }
@@ -186,7 +170,7 @@ static void report_two(const char *const *files) {
     } else {
         sn_profile_subtract(&difference, &before, &after);
         sn_profile_sort(&difference);
-        write_profile(&difference);
+        sn_profile_write(&difference, stdout);
     }
     sn_profile_release(&before);
     sn_profile_release(&after);

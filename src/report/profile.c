@@ -1,10 +1,12 @@
 /**
- * @fileoverview Rows of a profile: finding, adding, sorting, summing. See profile.h.
+ * @fileoverview Rows of a profile: finding, adding, sorting, summing, writing. See profile.h.
  */
 #include "report/profile.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "sonde/cachegrind.h"
 
 /** Numbers are given from 1 on, so that a pair of them is a key of 64 bits. */
 static uint64_t number_of(sn_hash *numbers, uint64_t key) {
@@ -120,6 +122,21 @@ sn_profile_functions sn_profile_sum_functions(const sn_profile *profile) {
         }
     }
     return functions;
+}
+
+void sn_profile_write(const sn_profile *profile, FILE *stream) {
+    sn_cachegrind file;
+    sn_cachegrind_begin(&file, stream);
+    for (size_t i = 0; i < profile->descriptions.count; i++) {
+        sn_cachegrind_description(&file, profile->descriptions.items[i]);
+    }
+    sn_cachegrind_command(&file, 1, &profile->command);
+    sn_cachegrind_events(&file, profile->event_count, profile->events);
+    for (size_t i = 0; i < profile->rows.count; i++) {
+        const sn_profile_row *row = &profile->rows.items[i];
+        sn_cachegrind_line(&file, row->file, row->function, row->line, sn_profile_counts(profile, i));
+    }
+    sn_cachegrind_summary(&file, profile->totals);
 }
 
 void sn_profile_release(sn_profile *profile) {

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/hash.h"
 #include "base/vector.h"
@@ -61,6 +62,9 @@ typedef SN_VECTOR(sn_profile_function) sn_profile_functions;
 
 /** The functions of a sorted profile, in its order. To be released with sn_vector_release(). */
 sn_profile_functions sn_profile_sum_functions(const sn_profile *profile);
+
+/** Write it in Cachegrind's format. */
+void sn_profile_write(const sn_profile *profile, FILE *stream);
 
 void sn_profile_release(sn_profile *profile);
 

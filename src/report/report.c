@@ -18,7 +18,7 @@ static const sn_report_kind *const kinds[] = {
 
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
-/** Files that users may take for ours: what their first bytes hold, at the very beginning or anywhere, and whose they are. */
+/** Files that users may take for ours: what their first bytes hold, at the beginning or anywhere, and whose they are. */
 static const struct {
     const char *mark, *owner;
     bool is_anywhere;

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "report/cachegrind_reader.h"
-#include "sonde/cachegrind.h"
 #include "sonde/tool.h"
 
 static unsigned long accepted, refused;
@@ -32,18 +31,7 @@ static void require(int promise) {
 static char *written(const sn_profile *profile, size_t *size) {
     char *text = NULL;
     FILE *stream = open_memstream(&text, size);
-    sn_cachegrind file;
-    sn_cachegrind_begin(&file, stream);
-    for (size_t i = 0; i < profile->descriptions.count; i++) {
-        sn_cachegrind_description(&file, profile->descriptions.items[i]);
-    }
-    sn_cachegrind_command(&file, 1, &profile->command);
-    sn_cachegrind_events(&file, profile->event_count, profile->events);
-    for (size_t i = 0; i < profile->rows.count; i++) {
-        const sn_profile_row *row = &profile->rows.items[i];
-        sn_cachegrind_line(&file, row->file, row->function, row->line, sn_profile_counts(profile, i));
-    }
-    sn_cachegrind_summary(&file, profile->totals);
+    sn_profile_write(profile, stream);
     fclose(stream);
     return text;
 }

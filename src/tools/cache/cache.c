@@ -1,9 +1,9 @@
 /**
  * @fileoverview The tool `cache`: which lines of a program miss the caches, and, with --branch-sim=yes, mispredict branches.
  *
- * This file is the descriptor: options and callbacks, which the engine calls. record.c puts counters and the trace into
- * the code, with filter.c before it; thread.c has what each thread has, simulate.c works off the trace with a model (model.h)
- * and predictor.c; profile.c sums up by source line and writes the profile, summary.c prints.
+ * This file is the descriptor: options and callbacks, which the engine calls. record.c puts counters and the trace into the
+ * code, with filter.c before it; thread.c has what each thread has, simulate.c works off the trace with a model (model.h) and
+ * predictor.c; profile.c sums up by source line and writes the profile, summary.c prints.
  */
 #include <sonde/tool.h>
 

@@ -24,3 +24,22 @@ void cache_level_release(cache_level *level) {
     free(level->tags);
     *level = (cache_level){0};
 }
+
+void *cache_core_new(size_t size, const cache_geometry *const *geometries, unsigned count) {
+    cache_level *levels = calloc(1, size);
+    if (levels == NULL) {
+        sn_fail(125, "cache: out of memory");
+    }
+    for (unsigned i = 0; i < count; i++) {
+        cache_level_init(&levels[i], geometries[i]);
+    }
+    return levels;
+}
+
+void cache_core_free(void *core, unsigned count) {
+    cache_level *levels = core;
+    for (unsigned i = 0; i < count; i++) {
+        cache_level_release(&levels[i]);
+    }
+    free(core);
+}

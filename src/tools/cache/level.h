@@ -20,6 +20,10 @@ typedef struct cache_level {
 void cache_level_init(cache_level *level, const cache_geometry *geometry);
 void cache_level_release(cache_level *level);
 
+/** A model's core of `size` zeroed bytes, which begins with caches of these geometries; and its end. */
+void *cache_core_new(size_t size, const cache_geometry *const *geometries, unsigned count);
+void cache_core_free(void *core, unsigned count);
+
 /** Use a line: it becomes the last used of its set, in place of the one least recently used if it was not there. Returns
     whether it was. */
 static inline bool cache_level_use(cache_level *level, uint64_t line) {

@@ -6,46 +6,36 @@
  * to the last level. What is fetched into a first-level cache is fetched into the last one; nothing is taken out of the
  * first when the last level replaces it. Each thread has first-level caches of its own.
  */
-#include <stdlib.h>
-
-#include <sonde/tool.h>
-
 #include "level.h"
 #include "model.h"
 #include "shared_level.h"
 
+enum { I1, D1, PRIVATE }; /**< caches of each core */
+
 typedef struct core {
-    cache_level i1, d1;
+    cache_level levels[PRIVATE];
 } core;
 
-static const cache_geometry *geometry;
+static const cache_geometry *private_geometries[PRIVATE];
 static cache_shared_level *last;
 
 static void start(const cache_geometry *geometries) {
-    geometry = geometries;
+    private_geometries[I1] = &geometries[CACHE_I1];
+    private_geometries[D1] = &geometries[CACHE_D1];
     last = cache_shared_level_new(&geometries[CACHE_LL]);
 }
 
 static void *core_new(void) {
-    core *made = calloc(1, sizeof *made);
-    if (made == NULL) {
-        sn_fail(125, "cache: out of memory");
-    }
-    cache_level_init(&made->i1, &geometry[CACHE_I1]);
-    cache_level_init(&made->d1, &geometry[CACHE_D1]);
-    return made;
+    return cache_core_new(sizeof(core), private_geometries, PRIVATE);
 }
 
-static void core_free(void *data) {
-    core *old = data;
-    cache_level_release(&old->i1);
-    cache_level_release(&old->d1);
-    free(old);
+static void core_free(void *old) {
+    cache_core_free(old, PRIVATE);
 }
 
 static unsigned refer(void *data, const cache_reference *reference) {
     core *mine = data;
-    cache_level *first = reference->kind == CACHE_FETCH ? &mine->i1 : &mine->d1;
+    cache_level *first = reference->kind == CACHE_FETCH ? &mine->levels[I1] : &mine->levels[D1];
     if (cache_level_refer(first, reference->address, reference->size)) {
         return 0;
     }

@@ -7,10 +7,6 @@
  * lines at that distance are brought into the second and third level, as long as they are in the same page of 4 KiB. What
  * it brings is no reference and no miss.
  */
-#include <stdlib.h>
-
-#include <sonde/tool.h>
-
 #include "level.h"
 #include "model.h"
 #include "shared_level.h"
@@ -26,46 +22,39 @@ typedef struct stream {
     unsigned repeated; /**< how often the distance was the same, up to SURE */
 } stream;
 
+enum { I1, D1, L2, PRIVATE }; /**< caches of each core */
+
 typedef struct core {
-    cache_level i1, d1, l2;
+    cache_level levels[PRIVATE];
     stream streams[STREAMS];
 } core;
 
-static const cache_geometry *geometry;
+static const cache_geometry *private_geometries[PRIVATE];
 static cache_shared_level *last;
 
 static void start(const cache_geometry *geometries) {
-    geometry = geometries;
+    private_geometries[I1] = &geometries[CACHE_I1];
+    private_geometries[D1] = &geometries[CACHE_D1];
+    private_geometries[L2] = &geometries[CACHE_L2];
     last = cache_shared_level_new(&geometries[CACHE_LL]);
 }
 
 static void *core_new(void) {
-    core *made = calloc(1, sizeof *made);
-    if (made == NULL) {
-        sn_fail(125, "cache: out of memory");
-    }
-    cache_level_init(&made->i1, &geometry[CACHE_I1]);
-    cache_level_init(&made->d1, &geometry[CACHE_D1]);
-    cache_level_init(&made->l2, &geometry[CACHE_L2]);
-    return made;
+    return cache_core_new(sizeof(core), private_geometries, PRIVATE);
 }
 
-static void core_free(void *data) {
-    core *old = data;
-    cache_level_release(&old->i1);
-    cache_level_release(&old->d1);
-    cache_level_release(&old->l2);
-    free(old);
+static void core_free(void *old) {
+    cache_core_free(old, PRIVATE);
 }
 
 static void bring_ahead(core *mine, const stream *known) {
-    uint32_t shift = mine->l2.line_shift;
+    uint32_t shift = mine->levels[L2].line_shift;
     for (int64_t i = 1; i <= AHEAD; i++) {
         uint64_t line = known->line + (uint64_t)(i * known->distance);
         if (line << shift >> PAGE_SHIFT != known->line << shift >> PAGE_SHIFT) {
             return;
         }
-        if (!cache_level_use(&mine->l2, line)) {
+        if (!cache_level_use(&mine->levels[L2], line)) {
             cache_shared_level_refer(last, line << shift, 1);
         }
     }
@@ -75,7 +64,7 @@ static void bring_ahead(core *mine, const stream *known) {
 static void watch(core *mine, const cache_reference *reference) {
     uint64_t instruction = cache_site_address(reference->site);
     stream *known = &mine->streams[(instruction ^ instruction >> 8) % STREAMS];
-    uint64_t line = reference->address >> mine->l2.line_shift;
+    uint64_t line = reference->address >> mine->levels[L2].line_shift;
     int64_t distance = (int64_t)(line - known->line);
     if (known->instruction != instruction) {
         *known = (stream){.instruction = instruction, .line = line};
@@ -96,11 +85,11 @@ static void watch(core *mine, const cache_reference *reference) {
 static unsigned refer(void *data, const cache_reference *reference) {
     core *mine = data;
     bool is_fetch = reference->kind == CACHE_FETCH;
-    if (cache_level_refer(is_fetch ? &mine->i1 : &mine->d1, reference->address, reference->size)) {
+    if (cache_level_refer(is_fetch ? &mine->levels[I1] : &mine->levels[D1], reference->address, reference->size)) {
         return 0;
     }
     unsigned missed = 1;
-    if (!cache_level_refer(&mine->l2, reference->address, reference->size)) {
+    if (!cache_level_refer(&mine->levels[L2], reference->address, reference->size)) {
         missed = cache_shared_level_refer(last, reference->address, reference->size) ? 2 : 3;
     }
     if (!is_fetch) {
