@@ -296,6 +296,20 @@ def test_followed_programs_keep_their_profiles(tmp_path, ends):
     assert commands == [f"{ends} exec", "true"]
 
 
+def test_dump(tmp_path, ends):
+    """What is known so far, while the program goes on."""
+    profile = tmp_path / "profile"
+    with subprocess.Popen([SONDE, "cache", f"--cachegrind-out-file={profile}", f"--log-file={tmp_path}/log",
+                           *geometry_options(CACHES), ends, "wait"], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "ready\n"
+        asked = run(SONDE, "dump", process.pid, "--to=-")
+        assert asked.returncode == 0, asked.stderr
+        assert "D   refs:" in asked.stdout and stores_of(profile)["Dw"] == 10 * 1000
+        process.terminate()
+        assert process.wait(60) == -signal.SIGTERM
+    assert stores_of(profile)["Dw"] == 10 * 1000
+
+
 def test_default_file_is_where_sonde_was_started(tmp_path, ends):
     ended = run(SONDE, "cache", "--cache-sim=no", ends, cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr

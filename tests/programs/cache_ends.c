@@ -1,6 +1,6 @@
 /**
  * @fileoverview A loop of known length, and then an end as the argument says: exit, _exit, abort, fault, term, fork, exec,
- * thread (in which another one still runs). For tests/test_cache.py.
+ * thread (in which another one still runs), wait (for a signal). For tests/test_cache.py.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -36,6 +36,10 @@ int main(int count, char **arguments) {
         *(volatile int *)(uintptr_t)(count - 2) = 1;
     if (strcmp(end, "term") == 0)
         kill(getpid(), SIGTERM);
+    if (strcmp(end, "wait") == 0) {
+        write(1, "ready\n", 6);
+        run_for_ever(NULL);
+    }
     if (strcmp(end, "exec") == 0)
         execl("/bin/true", "true", (char *)NULL);
     if (strcmp(end, "thread") == 0) {

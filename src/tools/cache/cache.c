@@ -86,7 +86,6 @@ static void instrument(sn_block *block) {
     sn_block_set_data(block, cache_record_new(block));
 }
 
-/** Also what a dump asked for from outside gets: all until now. */
 static void report(void) {
     cache_summary summary;
     cache_profile profile;
@@ -96,6 +95,14 @@ static void report(void) {
     cache_print_summary(&sn_tool_descriptor, &profile);
     cache_profile_free(&profile);
     cache_summary_free(&summary);
+}
+
+/** Asked for from outside: all until now, but for what other threads have not yet handed over. */
+static void dump(sn_thread *thread) {
+    if (cache_current.trace != NULL) {
+        sn_trace_flush(thread, cache_current.trace);
+    }
+    report();
 }
 
 SN_EXPORT const sn_tool sn_tool_descriptor = {
@@ -110,5 +117,6 @@ SN_EXPORT const sn_tool sn_tool_descriptor = {
     .thread_end = cache_thread_end,
     .fork_child = cache_thread_fork_child,
     .interrupted = cache_thread_interrupted,
+    .dump = dump,
     .end = report,
 };
