@@ -285,6 +285,14 @@ def test_fork(tmp_path, ends):
     assert len(logs) == 2 and all("I   refs:" in log for log in logs)
 
 
+@pytest.mark.parametrize("options", [[], ["--trace-children=yes"], ["--branch-sim=yes"]], ids=str)
+def test_vfork(tmp_path, ends, options):
+    """The child runs on its parent's memory, inserted code included; what it does is not counted."""
+    cache(tmp_path, ends, *options, arguments=["spawn"])
+    counts = stores_of(tmp_path / "sonde.out")
+    assert counts["Dw"] == 20 * 1000 and 63 <= counts["D1mw"] <= 64
+
+
 def test_followed_programs_keep_their_profiles(tmp_path, ends):
     """The program before the execve wrote its own, in the same process."""
     ended = run(SONDE, "cache", "--trace-children=yes", f"--cachegrind-out-file={tmp_path}/%p.out",

@@ -234,7 +234,8 @@ void sn_branch_if(sn_block *block, sn_condition condition, sn_value a, sn_value 
 /** The label is here. */
 void sn_label_here(sn_block *block, sn_label label);
 
-/** A 64-bit slot that each thread has for itself, zero at first (one of some hundred). */
+/** A 64-bit slot that each thread has for itself, zero at first (one of some hundred). A vfork child, of which the tool is
+    not told, begins with its parent's: what they point to must do for it too. */
 typedef uint32_t sn_slot;
 sn_slot sn_slot_new(void);
 sn_value sn_slot_load(sn_block *block, sn_slot slot);

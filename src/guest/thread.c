@@ -434,6 +434,8 @@ static long clone_sharing(sn_thread *thread, clone_request *request) {
     if (!child) return -EAGAIN;
     set_child_state(child, request);
     child->borrowed = !(request->flags & CLONE_THREAD);
+    /* Tools are not told of it, and the code that they inserted runs all the same: on the parent's slots, which waits. */
+    if (child->borrowed) memcpy(child->slots, thread->slots, sizeof child->slots);
     if (request->flags & CLONE_SIGHAND) {
         child->signals = thread->signals;
         child->signals->users++;

@@ -1,9 +1,10 @@
 /**
- * @fileoverview A loop of known length, and then an end as the argument says: exit, _exit, abort, fault, term, fork, exec,
+ * @fileoverview A loop of known length, and then an end as the argument says: exit, _exit, abort, fault, term, fork, exec, spawn,
  * thread (in which another one still runs), wait (for a signal). For tests/test_cache.py.
  */
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,13 @@ int main(int count, char **arguments) {
     if (strcmp(end, "wait") == 0) {
         write(1, "ready\n", 6);
         run_for_ever(NULL);
+    }
+    if (strcmp(end, "spawn") == 0) {
+        pid_t child;
+        if (posix_spawn(&child, "/bin/true", NULL, NULL, arguments, NULL) != 0 || waitpid(child, &count, 0) != child)
+            return 9;
+        work(10);
+        return WEXITSTATUS(count);
     }
     if (strcmp(end, "exec") == 0)
         execl("/bin/true", "true", (char *)NULL);
