@@ -208,6 +208,7 @@ static void forget(sn_thread *thread) {
     sn_lock_release(&list_lock);
     sn_engine_leave(thread);
     sn_signals_release(thread->signals);
+    sn_traces_end(thread);
     sn_thread_discard(thread);
 }
 

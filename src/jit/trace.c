@@ -119,6 +119,7 @@ void sn_trace_flush(sn_thread *thread, sn_trace *trace) { flush(thread, trace->n
 void sn_traces_end(sn_thread *thread) {
     for (unsigned i = 0; i < trace_count; i++) {
         if (!thread->trace_start[i]) continue;
+        wait_for_worker(thread, i);
         munmap((void *)thread->trace_start[i], traces[i].buffer_size + RESERVE_SIZE + SN_PAGE_SIZE);
         thread->trace_start[i] = 0;
         spare *other = thread->trace_spare[i];
