@@ -542,3 +542,34 @@ def test_run_in_the_manual(tmp_path, options):
     def plain(text):
         return re.sub(r"process \d+: .*", "process", text).rstrip("\n")
     assert plain(run_sonde("report", options, "primes.trace", cwd=tmp_path).stdout) == plain("\n".join(lines))
+
+
+SPAWN = """
+#define _GNU_SOURCE
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/wait.h>
+extern char **environ;
+int main(void) {
+    char *words[] = {"true", NULL};
+    for (int i = 0; i < 20; i++) {
+        pid_t child;
+        int status;
+        if (posix_spawn(&child, "/bin/true", NULL, NULL, words, environ) || waitpid(child, &status, 0) != child || status)
+            return 1;
+    }
+    return 0;
+}
+"""
+
+
+def test_spawn(tmp_path):
+    """What a process does that shares its parent's memory until it executes is in the parent's trace."""
+    program = build_c(tmp_path, "spawn", SPAWN)
+    ended = run_sonde("memtrace", f"--output={tmp_path}/trace.%p", program)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    (file,) = tmp_path.glob("trace.*")
+    report = run_sonde("report", "--format=json", file)
+    assert (report.returncode, report.stderr) == (0, "")
+    summary = json.loads(report.stdout)
+    assert len(summary["processes"]) == 1 and len(summary["threads"]) == 21

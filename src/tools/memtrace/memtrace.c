@@ -85,9 +85,38 @@ typedef struct thread_state {
 static sn_trace *trace;
 static _Atomic int executing; /**< thread that is about to execute another program */
 
+/** A process that shares its parent's memory until it executes a program (vfork) is no thread of the program, has no
+    thread_start, and is traced as one all the same. Its parent waits meanwhile, so that there is hardly ever another. */
+static thread_state shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static int shared_thread;
+
+static void flush_shared(void) {
+    if (shared.coder)
+        coders[format].flush(shared.coder, true);
+}
+
+static void take_shared(const sn_batch *batch) {
+    pthread_mutex_lock(&shared.lock);
+    if (shared_thread != batch->thread && shared.coder) {
+        flush_shared();
+        coders[format].end(shared.coder);
+        shared.coder = NULL;
+    }
+    if (!shared.coder)
+        shared.coder = coders[format].begin(batch->thread);
+    shared_thread = batch->thread;
+    coders[format].take(shared.coder, batch->records, batch->count);
+    flush_shared();
+    pthread_mutex_unlock(&shared.lock);
+}
+
 /** A thread that still runs when its execve has been told has failed in it. */
 static void batch(const sn_batch *batch) {
     thread_state *state = batch->thread_data;
+    if (!state) {
+        take_shared(batch);
+        return;
+    }
     if (executing && executing == batch->thread && memtrace_write_reopen())
         executing = 0;
     pthread_mutex_lock(&state->lock);
@@ -305,6 +334,7 @@ static void thread_end(sn_thread *thread) {
 
 /** What the parent's threads had not written is the parent's to write: their memory is left behind. */
 static void fork_child(sn_thread *thread) {
+    shared = (thread_state){.lock = PTHREAD_MUTEX_INITIALIZER};
     memtrace_code_after_fork();
     memtrace_write_after_fork();
     thread_start(thread);

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zstd.h>
 
 #include "code.h"
@@ -19,6 +20,7 @@ enum {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t flags_of_process;
+static int process; /**< whose memory this is: a process that shares it has another number */
 static bool process_is_written;
 static uint32_t sites_written, blocks_written;
 static memtrace_packer *own_packer; /**< under the lock */
@@ -100,7 +102,7 @@ static size_t pack(memtrace_packer *packer, memtrace_header *header, const void 
     if (ZSTD_isError(packed))
         sn_fail(125, "memtrace: cannot compress: %s", ZSTD_getErrorName(packed));
     memcpy(header->magic, MEMTRACE_MAGIC, MEMTRACE_MAGIC_SIZE);
-    header->process = (uint32_t)sn_client_process();
+    header->process = (uint32_t)process;
     header->packed_size = (uint32_t)packed;
     header->raw_size = (uint32_t)size;
     memcpy(packer->bytes, header, sizeof *header);
@@ -319,6 +321,7 @@ void memtrace_write_events(memtrace_packer *packer, uint32_t kind, int thread, u
 
 void memtrace_write_set_flags(uint32_t flags) {
     flags_of_process = flags;
+    process = (int)getpid();
 }
 
 void memtrace_write_end(bool is_binary) {
@@ -344,6 +347,7 @@ void memtrace_write_lines(int thread, const char *lines, size_t size) {
 
 void memtrace_write_after_fork(void) {
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    process = (int)getpid();
     process_is_written = is_closed = false;
     waiting.size = 0;
     sites_written = blocks_written = 0;
