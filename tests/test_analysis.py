@@ -94,3 +94,24 @@ def test_nothing_is_lost(counting, program, threads, options):
 def test_switched_off(counting, program):
     """Once instrumentation is off, nothing more is seen, and the program goes on."""
     assert count(counting, program, 300000, 2, "--switch=yes") < 100000
+
+
+ENDLESS = """
+#include <signal.h>
+#include <unistd.h>
+static void tick(int number) { (void)number; _exit(7); }
+int main(void) {
+    signal(SIGALRM, tick);
+    ualarm(200000, 0);
+    for (;;) __asm__ volatile("1: jmp 1b");
+}
+"""
+
+
+@pytest.mark.parametrize("what", WHAT)
+def test_signals_reach_a_loop_full_of_analysis_code(everything, tmp_path, what):
+    """Every instruction of it has code before it, and is a boundary all the same."""
+    path = tmp_path / "endless"
+    subprocess.run(["gcc", "-O1", "-x", "c", "-", "-o", path], input=ENDLESS, text=True, check=True, timeout=60)
+    done = subprocess.run([SONDE, everything, f"--what={what}", "--", path], capture_output=True, timeout=60)
+    assert done.returncode == 7
