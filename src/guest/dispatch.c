@@ -303,7 +303,16 @@ static void correct_iterations(sn_thread *thread, sn_analysis_record *record, un
     }
 }
 
-void sn_block_interrupted(sn_thread *thread, uint32_t number, uint32_t offset, uint64_t client, uint64_t repeat_count) {
+/** Add what the block's entry counts, or take it back. */
+static void add_entry_counters(sn_thread *thread, sn_analysis_record *record, bool add) {
+    for (unsigned i = 0; i < record->counter_count; i++) {
+        const sn_entry_counter *use = &sn_analysis_counters(record)[i];
+        add_to_counter(thread, use->counter, add ? use->amount : -(uint64_t)use->amount);
+    }
+}
+
+void sn_block_interrupted(sn_thread *thread, uint32_t number, uint32_t offset, uint64_t client, uint64_t repeat_count,
+                          bool faulted) {
     const sn_block_record *block = sn_block_record_at(number);
     if (!block->analysis) return;
     sn_analysis_record *record = sn_analysis_record_at(block->analysis);
@@ -313,13 +322,15 @@ void sn_block_interrupted(sn_thread *thread, uint32_t number, uint32_t offset, u
         thread->repeat.interrupted = true;
         thread->repeat.left = repeat_count;
     }
-    if (offset < record->counted_from)
-        for (unsigned i = 0; i < record->counter_count; i++)
-            add_to_counter(thread, sn_analysis_counters(record)[i].counter, sn_analysis_counters(record)[i].amount);
     unsigned completed = 0;
     int32_t wanted = (int32_t)(client - block->client);
     while (completed < record->instruction_count && sn_analysis_clients(record)[completed] != wanted) completed++;
     correct_iterations(thread, record, completed, repeat_count);
+    /* Before its first instruction, and before the code in front of that, the block has not begun: nobody is told. */
+    bool begun = completed > 0 || faulted;
+    bool counted = offset >= record->counted_from;
+    if (begun != counted) add_entry_counters(thread, record, begun);
+    if (!begun) return;
     if (completed >= record->instruction_count) return;
     thread->interrupted = true;
     thread->interrupted_completed = completed;

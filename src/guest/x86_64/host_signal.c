@@ -270,7 +270,7 @@ static void redirect_engine(ucontext_t *context, const interruption *at) {
 static void leave_block(sn_thread *thread, ucontext_t *context, const interruption *at) {
     if (at->place->kind & SN_PLACE_ANALYSED) restore_analysed(thread, context, at);
     if (at->kind == SN_PLACE_AFTER_SYSCALL) *register_of(context, SN_RCX) = at->client;
-    sn_block_interrupted(thread, at->block, at->offset, at->client, *register_of(context, SN_RCX));
+    sn_block_interrupted(thread, at->block, at->offset, at->client, *register_of(context, SN_RCX), false);
     thread->pc = at->client;
 }
 
@@ -425,7 +425,7 @@ static void client_fault(sn_thread *thread, ucontext_t *context, siginfo_t *info
     /* A fault whose reported address is the instruction's own. */
     if (info->si_signo != SIGSEGV && info->si_signo != SIGBUS && (uint64_t)info->si_addr == counter_of(context))
         info->si_addr = (void *)at->client;
-    sn_block_interrupted(thread, at->block, at->offset, at->client, *register_of(context, SN_RCX));
+    sn_block_interrupted(thread, at->block, at->offset, at->client, *register_of(context, SN_RCX), true);
     thread->pc = at->client;
     if (sn_verify_phase_of(thread) == SN_VERIFY_RUNNING) {
         sn_verify_note_fault(info->si_signo);
@@ -441,7 +441,7 @@ static void client_fault(sn_thread *thread, ucontext_t *context, siginfo_t *info
  */
 static void reading_faulted(sn_thread *thread, ucontext_t *context, const interruption *at) {
     restore_analysed(thread, context, at);
-    sn_block_interrupted(thread, at->block, at->offset, at->client, *register_of(context, SN_RCX));
+    sn_block_interrupted(thread, at->block, at->offset, at->client, *register_of(context, SN_RCX), true);
     thread->pc = at->client;
     thread->bare = true;
     go_to_engine(thread, context, SN_EXIT_RESUME);

@@ -67,6 +67,10 @@ typedef struct builder {
 /** What the code from here on means for a reader of the program counter. */
 void sn_builder_place(builder *b, sn_place_kind kind, uint64_t client, uint8_t spilled);
 
+/** Whether the last row is a boundary at this very byte: a row of analysis code here would hide it, and a loop all of
+    whose instructions have such code would never reach one. */
+bool sn_builder_at_boundary(const builder *b);
+
 /** The same inside analysis code: `saved`: registers whose client values are in the thread's saved registers. */
 void sn_builder_analysis_place(builder *b, uint16_t saved, bool saved_flags);
 

@@ -47,20 +47,18 @@ static void add_analysed(builder *b, sn_place_kind kind, unsigned index, uint16_
     add_place(b, &row);
 }
 
-/** Whether the last row is a boundary at this very byte: a row of analysis code here would hide it, and a loop all of
-    whose instructions have such code would never reach one. */
-static bool at_boundary_row(const builder *b) {
+bool sn_builder_at_boundary(const builder *b) {
     return b->has_last && SN_PLACE_KIND(b->last.kind) == SN_PLACE_BOUNDARY &&
            b->last.offset == (uint16_t)(sn_emit_address(&b->e) - b->record->start);
 }
 
 void sn_builder_analysis_place(builder *b, uint16_t saved, bool saved_flags) {
-    if (!saved && !saved_flags && at_boundary_row(b)) return; /* the row after the registers are saved comes next */
+    if (!saved && !saved_flags && sn_builder_at_boundary(b)) return; /* the row after the registers are saved comes next */
     add_analysed(b, SN_PLACE_ANALYSIS, b->current, saved, saved_flags);
 }
 
 void sn_builder_reading_place(builder *b, uint16_t saved, bool saved_flags) {
-    if (at_boundary_row(b)) sn_emit_padding(&b->e, 1);
+    if (sn_builder_at_boundary(b)) sn_emit_padding(&b->e, 1);
     add_analysed(b, SN_PLACE_READING, b->current, saved, saved_flags);
 }
 

@@ -221,6 +221,14 @@ static void give_out(lowering *l) {
 
 /* -------------------------------------------------------------------- client state */
 
+static bool reaches_tool_memory(const lowering *l) {
+    for (unsigned number = l->first; number; number = next_of(l, number)) {
+        unsigned kind = at(l, number)->kind;
+        if (kind == SN_OPERATION_LOAD || kind == SN_OPERATION_STORE || kind == SN_OPERATION_COPY) return true;
+    }
+    return false;
+}
+
 static void save_client(lowering *l) {
     builder *b = l->b;
     l->saved = l->used & (uint16_t)~l->unsaved;
@@ -235,6 +243,8 @@ static void save_client(lowering *l) {
         sn_emit_store_thread(&b->e, SN_RAX, SN_THREAD_SAVED_FLAGS);
         if (flags_need_rax && !(l->saved >> SN_RAX & 1)) sn_emit_load_thread(&b->e, SN_RAX, SAVED(SN_RAX));
     }
+    /* What the tool's memory faults is its own fault, not that of the client at the boundary here. */
+    if (sn_builder_at_boundary(b) && reaches_tool_memory(l)) sn_emit_padding(&b->e, 1);
     sn_builder_analysis_place(b, l->saved, l->saves_flags);
 }
 
