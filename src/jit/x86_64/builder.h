@@ -58,8 +58,6 @@ typedef struct builder {
     bool committed;   /**< analysis code has run for it: the state before it is no boundary any more */
     pinning pin;
     pinned_stretch stretch;
-    bool loops;         /**< the stretch begins with the block, and jumps to its beginning stay inside */
-    uint64_t loop_start;
     uint8_t live_flags[SN_MOST_INSTRUCTIONS + 1];
     uint16_t live_registers[SN_MOST_INSTRUCTIONS + 1];
 } builder;

@@ -896,19 +896,6 @@ static bool has_edge_code(const builder *b, const open_exit *open) {
            (open->is_branch && b->block->analysis.places[open->index][SN_WHEN_TAKEN].first);
 }
 
-/** Back to the block's beginning without giving the pinned registers back; behind it, what does that when the block has
-    been discarded. */
-static void emit_loop_back(builder *b) {
-    sn_lower_move_pointer(b);
-    b->current = 0;
-    sn_emit_align_patchable(&b->e, 1);
-    boundary(b, b->block->address);
-    sn_emit_jump(&b->e, b->loop_start);
-    b->record->loop_site = (uint32_t)(sn_emit_address(&b->e) - 4);
-    b->record->loop_tail = (uint32_t)sn_emit_address(&b->e);
-    sn_lower_unpin(b);
-}
-
 /** What runs where a branch is taken, before the block is left: returns the displacement that leads on. */
 static uint64_t emit_edge(builder *b, const open_exit *open) {
     const sn_exit_record *exit = sn_exit_record_at(open->number);
@@ -916,8 +903,7 @@ static uint64_t emit_edge(builder *b, const open_exit *open) {
     b->current = open->index;
     b->pin = open->pin;
     if (open->is_branch) sn_lower_place(b, open->index, SN_WHEN_TAKEN);
-    bool loops = b->loops && b->pin.on && open->is_branch && exit->target == b->block->address && !b->record->loop_site;
-    if (!loops) sn_lower_unpin(b);
+    sn_lower_unpin(b);
     if (open->taken.amount) {
         bool by_flags = sn_flags_dead_at(exit->target, flags_of(open->taken));
         place(b, SN_PLACE_INSIDE, b->block->address,
@@ -925,7 +911,6 @@ static uint64_t emit_edge(builder *b, const open_exit *open) {
         if (by_flags) count_with_flags(b, open->taken);
         else count_with_register(b, open->taken, SN_RAX, true);
     }
-    if (loops) emit_loop_back(b);
     if (b->e.overflowed) return open->field;
     sn_patch_displacement(open->field, edge);
     align_patchable(b, 1, exit->target);

@@ -1,7 +1,6 @@
 /**
  * @fileoverview Pinned registers: a stretch of a block in which two registers that its instructions leave alone hold the
- * place of a trace's next record and what is computed for it, so that appending takes a store or two. A loop of one block
- * keeps them from round to round. Per-architecture file; called by emit_block.c.
+ * place of a trace's next record and what is computed for it, so that appending takes a store or two. Per-architecture file; called by emit_block.c.
  */
 #include "base/settings.h"
 #include "isa/x86_64/emit_analysis.h"
@@ -45,44 +44,7 @@ static int appended_at(const builder *b, unsigned index, uint32_t *bytes) {
 /** Most bytes that a stretch may append before it stores the pointer: displacements and the map of places hold them. */
 #define MOST_PENDING 0x7000
 
-static bool can_be_looped_over(const builder *b, unsigned index, uint32_t pinned) {
-    uint32_t bytes = 0;
-    return can_be_pinned_over(b, index) && appended_at(b, index, &bytes) != -2 &&
-           !(touched_registers(&b->block->insns[index]) & pinned);
-}
-
-/** Whether a conditional branch of the block leads back to its beginning, and everything before it can be pinned over. */
-static bool can_loop(const builder *b) {
-    const pinned_stretch *stretch = &b->stretch;
-    if (!stretch->exists || b->block->checks_itself || sn_settings_current.no_links) return false;
-    uint32_t pinned = 1u << stretch->pointer | 1u << stretch->scratch;
-    for (unsigned i = 0; i < stretch->first; i++)
-        if (!can_be_looped_over(b, i, pinned)) return false;
-    for (unsigned i = 0; i <= stretch->last; i++)
-        if (b->block->insns[i].class == SN_INSN_CONDITIONAL && b->block->insns[i].target == b->block->address) return true;
-    /* The branch may come behind the last thing that is appended. */
-    for (unsigned i = stretch->last + 1; i < b->block->count; i++) {
-        const sn_insn *insn = &b->block->insns[i];
-        if (!can_be_looped_over(b, i, pinned)) return false;
-        if (insn->class == SN_INSN_CONDITIONAL && insn->target == b->block->address) return true;
-    }
-    return false;
-}
-
-/** Stretch from the block's beginning to the branch that leads back. */
-static void plan_loop(builder *b) {
-    b->loops = can_loop(b);
-    if (!b->loops) return;
-    b->stretch.first = 0;
-    for (unsigned i = b->stretch.last; i < b->block->count; i++) {
-        const sn_insn *insn = &b->block->insns[i];
-        if (insn->class != SN_INSN_CONDITIONAL || insn->target != b->block->address) continue;
-        b->stretch.last = i;
-        break;
-    }
-}
-
-static void plan_stretch(builder *b) {
+void sn_lower_plan(builder *b) {
     uint32_t free = 0xffff & ~(1u << SN_RSP), bytes = 0;
     pinned_stretch *stretch = &b->stretch;
     stretch->exists = false;
@@ -108,11 +70,6 @@ static void plan_stretch(builder *b) {
     }
 }
 
-void sn_lower_plan(builder *b) {
-    plan_stretch(b);
-    plan_loop(b);
-}
-
 void sn_lower_pin(builder *b) {
     if (!b->stretch.exists || b->current != b->stretch.first) return;
     unsigned pointer = b->stretch.pointer, scratch = b->stretch.scratch;
@@ -125,7 +82,6 @@ void sn_lower_pin(builder *b) {
     record->pinned_pointer = (uint8_t)pointer;
     record->pinned_scratch = (uint8_t)scratch;
     record->pinned_trace = b->stretch.trace;
-    b->loop_start = sn_emit_address(&b->e);
 }
 
 void sn_lower_move_pointer(builder *b) {
@@ -142,7 +98,7 @@ void sn_lower_unpin(builder *b) {
     unsigned pointer = b->pin.pointer;
     sn_builder_analysis_place(b, 0, false);
     sn_lower_move_pointer(b);
-    if (b->pin.moved || b->loops) sn_emit_store_thread(&b->e, pointer, SN_THREAD_TRACES + 8u * b->pin.trace);
+    if (b->pin.moved) sn_emit_store_thread(&b->e, pointer, SN_THREAD_TRACES + 8u * b->pin.trace);
     sn_emit_load_thread(&b->e, b->pin.scratch, SAVED(b->pin.scratch));
     sn_emit_load_thread(&b->e, pointer, SAVED(pointer));
     b->pin.on = false;
