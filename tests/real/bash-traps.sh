@@ -23,7 +23,7 @@ timeout 0.2 sleep 10; echo "timeout $?"
 timeout -s KILL 0.2 sleep 10; echo "timeout $?"
 exit 5
 END
-run_all bash job.sh > traced.txt 2>&1; echo "exit $?"; sed 's/ *[0-9]\{2,\} / PID /' traced.txt
-run bash job.sh > plain.txt 2>&1; echo "exit $?"; sed 's/ *[0-9]\{2,\} / PID /' plain.txt
+run_all bash job.sh > traced.txt 2>&1; echo "exit $?"; sed 's/: *[0-9]\{1,\} /: PID /' traced.txt
+run bash job.sh > plain.txt 2>&1; echo "exit $?"; sed 's/: *[0-9]\{1,\} /: PID /' plain.txt
 (run bash -c 'ulimit -c 0; kill -SEGV $$') 2> /dev/null; echo "shell sees $?"
 (run bash -c 'kill -KILL $$') 2> /dev/null; echo "shell sees $?"
