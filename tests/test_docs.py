@@ -203,8 +203,9 @@ def test_runs_in_the_page_of_cache(tmp_path):
     assert functions_and_sources(reported) == functions_and_sources(shown_block(ROOT / "docs/cache.md", "$ sonde report"))
 
 
-def test_options_of_report():
+@pytest.mark.parametrize("kind, page", [("cachegrind", "report.md"), ("callgrind", "report-calls.md")])
+def test_options_of_report(kind, page):
     text = run(BUILD / "sonde", "report", "--help").stdout
-    section = re.search(r"^Options for cachegrind.*?:$(.*?)(?:^Options|\Z)", text, re.M | re.S)[1]
+    section = re.search(rf"^Options for {kind}.*?:$(.*?)(?:^Options|\Z)", text, re.M | re.S)[1]
     names = set(re.findall(r"^  (--[a-z-]+)", section, re.M))
-    assert names and names == set(documented_in(ROOT / "docs/report.md"))
+    assert names and names == set(documented_in(ROOT / "docs" / page))

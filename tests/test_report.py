@@ -314,8 +314,6 @@ def test_every_truncation_is_noticed(small, tmp_path):
 
 
 @pytest.mark.parametrize("text, owner", [
-    ("# callgrind format\nversion: 1\ncreator: callgrind-3.19.0\n", "callgrind"),
-    ("version: 1\ncreator: callgrind-3.19.0\npid: 1\n", "callgrind"),
     ("desc: --time-unit=i\ncmd: x\ntime_unit: i\n#-----------\nsnapshot=0\n", "massif"),
     ('{"dhatFileVersion":2,"mode":"heap"}', "DHAT"), ("PERFILE2" + "\0" * 80, "perf"),
 ])

@@ -164,9 +164,9 @@ static void report_two(const char *const *files) {
     sn_profile_sort(&before);
     sn_profile_sort(&after);
     if (format == FORMAT_TEXT) {
-        sn_profile_compare_text(&before, &after, sort, (size_t)function_limit);
+        sn_profile_compare_text(&before, &after, sort, (size_t)function_limit, "Function");
     } else if (format == FORMAT_JSON) {
-        sn_profile_compare_json(&before, &after);
+        sn_profile_compare_json(&before, &after, "cachegrind comparison");
     } else {
         sn_profile_subtract(&difference, &before, &after);
         sn_profile_sort(&difference);

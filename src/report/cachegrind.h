@@ -2,7 +2,7 @@
  * @fileoverview Reports on profiles in Cachegrind's format: what their parts share.
  *
  * cachegrind.c takes the options and reads the files; profile_text.c, annotate.c and profile_json.c print one profile,
- * compare.c the differences of two.
+ * compare.c the differences of two. The kind callgrind uses the same for what it has in common.
  */
 #ifndef SONDE_REPORT_CACHEGRIND_H
 #define SONDE_REPORT_CACHEGRIND_H
@@ -24,6 +24,8 @@ typedef struct sn_profile_view {
 } sn_profile_view;
 
 void sn_profile_print_text(const sn_profile_view *view);
+/** The top of it: files, command, descriptions, totals. */
+void sn_profile_print_head(const sn_profile_view *view);
 void sn_profile_print_json(const sn_profile_view *view);
 
 /** The columns of numbers of one line: SN_PROFILE_NUMBERS_WIDTH and 7 more each. Returns the largest share among them; the
@@ -38,9 +40,11 @@ double sn_profile_largest_share(const sn_profile_view *view, const int64_t *coun
 /** The source lines of the files that the listed functions are in. */
 void sn_profile_annotate(const sn_profile_view *view);
 
-/** How `after` differs from `before`, as text or JSON; both are sorted and have at least one event in common. */
-void sn_profile_compare_text(const sn_profile *before, const sn_profile *after, const char *sort, size_t limit);
-void sn_profile_compare_json(const sn_profile *before, const sn_profile *after);
+/** How `after` differs from `before`, as text or JSON; both are sorted and have at least one event in common. `title` is what
+    the list of functions is called, `kind` the member of that name. */
+void sn_profile_compare_text(const sn_profile *before, const sn_profile *after, const char *sort, size_t limit,
+                             const char *title);
+void sn_profile_compare_json(const sn_profile *before, const sn_profile *after, const char *kind);
 
 /** The difference as a profile: by function, without lines. */
 void sn_profile_subtract(sn_profile *difference, const sn_profile *before, const sn_profile *after);

@@ -152,9 +152,9 @@ static void print_totals(const comparison *comparison) {
     }
 }
 
-static void print_changes(const comparison *comparison, const common_event *event, size_t limit) {
+static void print_changes(const comparison *comparison, const common_event *event, size_t limit, const char *title) {
     size_t changed = 0;
-    printf("\n %16.16s %16s %16s  Function\n", event->name, "", "");
+    printf("\n %16.16s %16s %16s  %s\n", event->name, "", "", title);
     for (size_t i = 0; i < comparison->functions.count; i++) {
         const changed_function *function = &comparison->functions.items[i];
         if (change_of(function, event) == 0 || changed++ >= limit) {
@@ -175,7 +175,8 @@ static void print_changes(const comparison *comparison, const common_event *even
     }
 }
 
-void sn_profile_compare_text(const sn_profile *before, const sn_profile *after, const char *sort, size_t limit) {
+void sn_profile_compare_text(const sn_profile *before, const sn_profile *after, const char *sort, size_t limit,
+                             const char *title) {
     comparison comparison;
     compare(&comparison, before, after);
     const common_event *event = sort_event(&comparison, sort);
@@ -192,7 +193,7 @@ void sn_profile_compare_text(const sn_profile *before, const sn_profile *after, 
     if (limit > 0) {
         qsort_r(comparison.functions.items, comparison.functions.count, sizeof *comparison.functions.items, by_change,
                 (void *)(uintptr_t)event);
-        print_changes(&comparison, event, limit);
+        print_changes(&comparison, event, limit, title);
     }
     release(&comparison);
 }
@@ -224,13 +225,13 @@ static void write_numbers(sn_json *json, const comparison *comparison, const int
     write_change(json, "change", comparison, before, after);
 }
 
-void sn_profile_compare_json(const sn_profile *before, const sn_profile *after) {
+void sn_profile_compare_json(const sn_profile *before, const sn_profile *after, const char *kind) {
     comparison comparison;
     sn_json json;
     compare(&comparison, before, after);
     sn_json_begin(&json, stdout);
     sn_json_object(&json, NULL);
-    sn_json_string(&json, "kind", "cachegrind comparison");
+    sn_json_string(&json, "kind", kind);
     sn_json_array(&json, "files");
     sn_json_string(&json, NULL, before->path);
     sn_json_string(&json, NULL, after->path);

@@ -67,44 +67,143 @@ int sn_profile_event(const sn_profile *profile, const char *name, size_t length)
     return -1;
 }
 
-/** What a row is sorted by, with the number that it had. */
+bool sn_profile_append(sn_profile *profile, const char *file, const char *function, uint32_t line,
+                       const int64_t *counts) {
+    sn_profile_row *last = profile->rows.count > 0 ? &profile->rows.items[profile->rows.count - 1] : NULL;
+    if (last == NULL || last->line != line || last->file != file || last->function != function) {
+        *sn_vector_add(&profile->rows) = (sn_profile_row){.file = file, .function = function, .line = line};
+        for (unsigned i = 0; i < profile->event_count; i++) {
+            *sn_vector_add(&profile->counts) = 0;
+        }
+    }
+    return sn_profile_add(profile, profile->rows.count - 1, counts);
+}
+
+/* --------------------------------------------------------------------------- sorting */
+
+/** A function of a file, with the number that it has among them before they are sorted. */
+typedef struct place {
+    const char *file, *function;
+    uint32_t number;
+} place;
+
+typedef SN_VECTOR(place) place_list;
+
+static int by_names(const void *left, const void *right) {
+    const place *a = left, *b = right;
+    int order = a->file == b->file ? 0 : strcmp(a->file, b->file);
+    return order != 0 ? order : a->function == b->function ? 0 : strcmp(a->function, b->function);
+}
+
+/** What a row is sorted by, a number, and where the row is. */
 typedef struct sort_key {
-    sn_profile_row row;
-    size_t number;
+    uint64_t key;
+    size_t row;
 } sort_key;
 
-static int by_place(const void *left, const void *right) {
-    const sn_profile_row *a = &((const sort_key *)left)->row, *b = &((const sort_key *)right)->row;
-    int order = a->file == b->file ? 0 : strcmp(a->file, b->file);
-    if (order == 0) {
-        order = a->function == b->function ? 0 : strcmp(a->function, b->function);
+typedef SN_VECTOR(sort_key) sort_keys;
+
+/** Keys with the numbers of places in the order in which they come. Rows of one place often follow each other. */
+static void number_places(const sn_profile *profile, sort_keys *keys, sn_hash *names, place_list *places) {
+    sn_hash numbers = {0};
+    const char *file = NULL, *function = NULL;
+    uint64_t number = 0;
+    for (size_t i = 0; i < profile->rows.count; i++) {
+        const sn_profile_row *row = &profile->rows.items[i];
+        if (i == 0 || row->file != file || row->function != function) {
+            file = row->file;
+            function = row->function;
+            number = number_of(&numbers, number_of(names, (uintptr_t)file) << 32 | number_of(names, (uintptr_t)function)) - 1;
+            if (number == places->count) {
+                *sn_vector_add(places) = (place){.file = file, .function = function, .number = (uint32_t)number};
+            }
+        }
+        keys->items[keys->count++] = (sort_key){.key = number << 32 | row->line, .row = i};
     }
-    return order != 0 ? order : (a->line > b->line) - (a->line < b->line);
+    sn_hash_release(&numbers);
+}
+
+/** By eight bits at a time from the lowest on, without those that are the same in all keys. */
+static void sort_by_key(sort_keys *keys) {
+    sort_keys other = {0};
+    uint64_t varying = 0;
+    sn_vector_reserve(&other, keys->count);
+    other.count = keys->count;
+    for (size_t i = 1; i < keys->count; i++) {
+        varying |= keys->items[i].key ^ keys->items[0].key;
+    }
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+        size_t starts[257] = {0};
+        if ((varying >> shift & 0xff) == 0) {
+            continue;
+        }
+        for (size_t i = 0; i < keys->count; i++) {
+            starts[(keys->items[i].key >> shift & 0xff) + 1]++;
+        }
+        for (unsigned i = 0; i < 256; i++) {
+            starts[i + 1] += starts[i];
+        }
+        for (size_t i = 0; i < keys->count; i++) {
+            other.items[starts[keys->items[i].key >> shift & 0xff]++] = keys->items[i];
+        }
+        sort_keys swapped = other;
+        other = *keys;
+        *keys = swapped;
+    }
+    sn_vector_release(&other);
+}
+
+/** Keys in the order of the names of files and functions, and of lines. */
+static void make_keys(const sn_profile *profile, sort_keys *keys) {
+    place_list places = {0};
+    SN_VECTOR(uint32_t) ranks = {0};
+    sn_hash names = {0};
+    sn_vector_reserve(keys, profile->rows.count);
+    number_places(profile, keys, &names, &places);
+    sn_vector_reserve(&ranks, places.count);
+    if (places.count > 0) {
+        qsort(places.items, places.count, sizeof *places.items, by_names);
+    }
+    for (size_t i = 0; i < places.count; i++) {
+        ranks.items[places.items[i].number] = (uint32_t)i;
+    }
+    for (size_t i = 0; i < keys->count; i++) {
+        uint64_t key = keys->items[i].key;
+        keys->items[i].key = (uint64_t)ranks.items[key >> 32] << 32 | (uint32_t)key;
+    }
+    sn_vector_release(&places);
+    sn_vector_release(&ranks);
+    sn_hash_release(&names);
+    sort_by_key(keys);
 }
 
 void sn_profile_sort(sn_profile *profile) {
-    SN_VECTOR(sort_key) keys = {0};
-    SN_VECTOR(int64_t) counts = {0};
-    sn_vector_reserve(&keys, profile->rows.count);
+    sort_keys keys = {0};
+    __typeof__(profile->rows) rows = {0};
+    __typeof__(profile->counts) counts = {0};
+    unsigned event_count = profile->event_count;
+    make_keys(profile, &keys);
+    sn_vector_reserve(&rows, profile->rows.count);
     sn_vector_reserve(&counts, profile->counts.count);
-    for (size_t i = 0; i < profile->rows.count; i++) {
-        *sn_vector_add(&keys) = (sort_key){.row = profile->rows.items[i], .number = i};
-    }
-    if (keys.count > 0) {
-        qsort(keys.items, keys.count, sizeof *keys.items, by_place);
-    }
     for (size_t i = 0; i < keys.count; i++) {
-        profile->rows.items[i] = keys.items[i].row;
-        for (unsigned event = 0; event < profile->event_count; event++) {
-            *sn_vector_add(&counts) = sn_profile_counts(profile, keys.items[i].number)[event];
+        const int64_t *from = sn_profile_counts(profile, keys.items[i].row);
+        if (i == 0 || keys.items[i].key != keys.items[i - 1].key) {
+            rows.items[rows.count++] = profile->rows.items[keys.items[i].row];
+            memcpy(counts.items + counts.count, from, event_count * sizeof *from);
+            counts.count += event_count;
+            continue;
+        }
+        int64_t *sums = counts.items + counts.count - event_count;
+        for (unsigned event = 0; event < event_count; event++) {
+            sums[event] += from[event]; /* fits: so do the totals of all magnitudes */
         }
     }
-    if (counts.count > 0) {
-        memcpy(profile->counts.items, counts.items, counts.count * sizeof *counts.items);
-    }
-    sn_hash_clear(&profile->row_numbers); /* rows have other numbers now */
-    sn_vector_release(&counts);
     sn_vector_release(&keys);
+    sn_vector_release(&profile->rows);
+    sn_vector_release(&profile->counts);
+    profile->rows = rows;
+    profile->counts = counts;
+    sn_hash_clear(&profile->row_numbers); /* rows have other numbers now */
 }
 
 sn_profile_functions sn_profile_sum_functions(const sn_profile *profile) {

@@ -2,7 +2,8 @@
  * @fileoverview A profile in memory: events counted by source file, function and line.
  *
  * Made by cachegrind_reader.c, by adding several, and read by all that print. Names are interned: equal names are equal
- * pointers. A place (file, function, line) has one row, however often the file names it.
+ * pointers. A place (file, function, line) has one row, however often the file names it; with sn_profile_append() only once
+ * the profile is sorted.
  */
 #ifndef SONDE_REPORT_PROFILE_H
 #define SONDE_REPORT_PROFILE_H
@@ -45,10 +46,14 @@ static inline const int64_t *sn_profile_counts(const sn_profile *profile, size_t
 /** Add counts to a row and to the totals. Returns false, and adds nothing, if a number would get too large. */
 bool sn_profile_add(sn_profile *profile, size_t row, const int64_t *counts);
 
+/** Add counts to a row behind all others, or to the last one if that is of the same place, and to the totals: fast, for rows
+    that come by the million. Not to be mixed with sn_profile_row_of(). Returns false as above. */
+bool sn_profile_append(sn_profile *profile, const char *file, const char *function, uint32_t line, const int64_t *counts);
+
 /** Position of an event by its name, or -1. */
 int sn_profile_event(const sn_profile *profile, const char *name, size_t length);
 
-/** Put the rows in the order of files, functions and lines. */
+/** Put the rows in the order of files, functions and lines, and make one of those of the same place. */
 void sn_profile_sort(sn_profile *profile);
 
 /** One function: its rows are first to first + count - 1 of a sorted profile. */

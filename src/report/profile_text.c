@@ -7,7 +7,7 @@
 #include "report/cachegrind.h"
 #include "report/text_form.h"
 
-/** What the events of Cachegrind and of the tool cache are, and what they are a part of. */
+/** What the events of Cachegrind, of Callgrind and of their like here are, and what they are a part of. */
 static const struct {
     const char *event, *whole, *what;
 } known_events[] = {
@@ -27,6 +27,10 @@ static const struct {
     {"Bcm", "Bc", "mispredicted"},
     {"Bi", NULL, "indirect branches"},
     {"Bim", "Bi", "mispredicted"},
+    {"Ge", NULL, "bus events"},
+    {"sysCount", NULL, "system calls"},
+    {"sysTime", NULL, "time in system calls"},
+    {"sysCpuTime", NULL, "processor time in system calls"},
 };
 
 enum { KNOWN_COUNT = sizeof known_events / sizeof *known_events };
@@ -58,7 +62,7 @@ static void print_total(const sn_profile *profile, unsigned event) {
     putchar('\n');
 }
 
-static void print_head(const sn_profile_view *view) {
+void sn_profile_print_head(const sn_profile_view *view) {
     const sn_profile *profile = view->profile;
     printf("sonde report: ");
     if (view->file_count == 1) {
@@ -134,7 +138,7 @@ static void print_functions(const sn_profile_view *view) {
 }
 
 void sn_profile_print_text(const sn_profile_view *view) {
-    print_head(view);
+    sn_profile_print_head(view);
     if (view->function_limit > 0) {
         print_functions(view);
         if (view->annotates) {

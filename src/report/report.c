@@ -12,6 +12,7 @@
 #include "base/options.h"
 
 static const sn_report_kind *const kinds[] = {
+    &sn_report_callgrind, /* before cachegrind, whose beginning may be the same up to a line that only it has */
     &sn_report_cachegrind,
     &sn_report_memtrace,
 };
@@ -23,9 +24,10 @@ static const struct {
     const char *mark, *owner;
     bool is_anywhere;
 } foreign[] = {
-    {"# callgrind format", "callgrind", false}, {"creator: callgrind", "callgrind", true},
-    {"\ntime_unit: ", "massif", true},          {"{\"dhatFileVersion\"", "DHAT", false},
-    {"PERFILE2", "perf", false},                {"gmon", "gprof", false},
+    {"\ntime_unit: ", "massif", true},
+    {"{\"dhatFileVersion\"", "DHAT", false},
+    {"PERFILE2", "perf", false},
+    {"gmon", "gprof", false},
 };
 
 static _Noreturn void finish(int status) {

@@ -28,7 +28,7 @@ typedef struct sn_report_kind {
     int (*run)(const char *const *files, size_t count);
 } sn_report_kind;
 
-extern const sn_report_kind sn_report_cachegrind, sn_report_memtrace;
+extern const sn_report_kind sn_report_cachegrind, sn_report_callgrind, sn_report_memtrace;
 
 /** The subcommand: `words` are those behind `sonde report`, NULL-terminated. Does not return. */
 _Noreturn void sn_report_command(const char *const *words);

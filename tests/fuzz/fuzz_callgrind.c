@@ -1,0 +1,293 @@
+/**
+ * @fileoverview Fuzz target: reading a hostile callgrind profile must neither crash nor hang, and what is accepted must add up.
+ *
+ * Two forms of one file: with clang -fsanitize=fuzzer and -DSN_LIBFUZZER a libFuzzer target; otherwise
+ * `fuzz_callgrind FIRST_SEED COUNT` makes profiles that are in order, spoils most of them, and reads all.
+ * tests/test_report_callgrind.py builds and runs it.
+ */
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/call_graph.h"
+#include "report/callgrind_reader.h"
+#include "sonde/tool.h"
+
+static unsigned long accepted, refused;
+
+/** What the engine calls when memory is short. */
+void sn_fail(int status, const char *format, ...) {
+    fputs(format, stderr);
+    exit(status);
+}
+
+static void require(int promise) {
+    if (!promise) {
+        abort();
+    }
+}
+
+/** Lines, functions and totals are three sums of the same costs. */
+static void check_sums(const sn_call_profile *profile) {
+    for (unsigned event = 0; event < profile->lines.event_count; event++) {
+        int64_t by_line = 0, by_function = 0;
+        for (size_t i = 0; i < profile->lines.rows.count; i++) {
+            by_line += sn_profile_counts(&profile->lines, i)[event];
+        }
+        for (uint32_t i = 0; i < profile->functions.count; i++) {
+            by_function += sn_call_profile_self(profile, i)[event];
+        }
+        require(by_line == profile->lines.totals[event] && by_function == by_line);
+    }
+}
+
+static void check_sites(const sn_call_profile *profile) {
+    uint64_t by_arc = 0, by_site = 0;
+    for (size_t i = 0; i < profile->arcs.count; i++) {
+        const sn_call_arc *arc = &profile->arcs.items[i];
+        require(arc->caller < profile->functions.count && arc->callee < profile->functions.count);
+        by_arc += arc->calls;
+    }
+    for (size_t i = 0; i < profile->sites.count; i++) {
+        require(profile->sites.items[i].arc < profile->arcs.count);
+        by_site += profile->sites.items[i].calls;
+    }
+    require(by_arc == by_site);
+}
+
+static void check_graph(const sn_call_profile *profile, bool finds_cycles) {
+    sn_call_graph graph = sn_call_graph_make(profile, finds_cycles);
+    char name[64];
+    require(finds_cycles || graph.cycles.count == 0);
+    for (sn_call_node node = 0; node < graph.node_count; node++) {
+        require(strlen(sn_call_graph_name(&graph, node, name, sizeof name)) < sizeof name);
+        for (unsigned event = 0; event < profile->lines.event_count; event++) {
+            require(sn_call_graph_inclusive(&graph, node)[event] >= 0);
+        }
+    }
+    for (uint32_t i = 0; i < graph.function_count; i++) {
+        for (unsigned event = 0; event < profile->lines.event_count; event++) {
+            require(sn_call_graph_inclusive(&graph, i)[event] >= sn_call_profile_self(profile, i)[event]);
+        }
+    }
+    sn_call_graph_release(&graph);
+}
+
+/** Twice a profile is the sum of it and itself. */
+static void check_addition(const sn_call_profile *profile) {
+    char explanation[SN_CALLGRIND_EXPLANATION_SIZE];
+    sn_call_profile sum = {0};
+    sum.lines.event_count = profile->lines.event_count;
+    memcpy(sum.lines.events, profile->lines.events, sizeof sum.lines.events);
+    bool fits = sn_call_profile_add(&sum, profile, explanation, sizeof explanation);
+    if (fits && sn_call_profile_add(&sum, profile, explanation, sizeof explanation)) {
+        for (unsigned event = 0; event < profile->lines.event_count; event++) {
+            require(sum.lines.totals[event] == 2 * profile->lines.totals[event]);
+        }
+        sn_profile_sort(&sum.lines);
+        require(sum.functions.count == profile->functions.count && sum.arcs.count == profile->arcs.count);
+        require(sum.lines.rows.count == profile->lines.rows.count);
+        check_sums(&sum);
+    }
+    sn_call_profile_release(&sum);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+    char explanation[SN_CALLGRIND_EXPLANATION_SIZE] = "";
+    sn_call_profile profile = {0};
+    sn_callgrind_recognises((const char *)bytes, size);
+    if (size == 0) { /* no stream can be made of it; sonde report tells it before it is read */
+        refused++;
+        return 0;
+    }
+    FILE *stream = fmemopen((void *)(uintptr_t)bytes, size, "r");
+    if (sn_callgrind_parse(&profile, stream, explanation)) {
+        accepted++;
+        sn_profile_sort(&profile.lines);
+        check_sums(&profile);
+        check_sites(&profile);
+        check_graph(&profile, true);
+        check_graph(&profile, false);
+        check_addition(&profile);
+    } else {
+        refused++;
+        require(explanation[0] != '\0' && strchr(explanation, '\n') == NULL);
+    }
+    fclose(stream);
+    sn_call_profile_release(&profile);
+    return 0;
+}
+
+#ifndef SN_LIBFUZZER
+
+enum { MOST_SIZE = 4096, MOST_CHANGES = 4 };
+
+static uint64_t random_state;
+
+static uint64_t next_random(void) {
+    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static uint64_t below(uint64_t limit) {
+    return next_random() % limit;
+}
+
+typedef struct text {
+    char bytes[MOST_SIZE];
+    size_t size;
+} text;
+
+static void add(text *to, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(to->bytes + to->size, sizeof to->bytes - to->size, format, arguments);
+    va_end(arguments);
+    if (length > 0 && to->size + (size_t)length < sizeof to->bytes) {
+        to->size += (size_t)length;
+    }
+}
+
+/** Positions and costs of a line. */
+static void add_costs(text *to, bool has_instructions, unsigned events, int64_t *totals) {
+    if (has_instructions) {
+        add(to, below(3) ? "+%u " : "0x%x ", (unsigned)below(99));
+    }
+    add(to, below(4) == 0 ? "*" : below(2) ? "+%u" : "%u", (unsigned)below(40));
+    for (uint64_t event = 0, given = below(events + 1); event < given; event++) {
+        int64_t cost = (int64_t)below(1000);
+        add(to, " %lld", (long long)cost);
+        if (totals != NULL) {
+            totals[event] += cost;
+        }
+    }
+    add(to, "\n");
+}
+
+/** Names with a number always define it, so that any part of the file stands alone. */
+static void add_name(text *to, const char *key) {
+    static const char *const names[] = {"???", "main", "a b", "/x/y.c", "operator<(int)", "(below main)", "f'2"};
+    unsigned name = (unsigned)below(sizeof names / sizeof *names);
+    if (below(2)) {
+        add(to, "%s=%s\n", key, names[name]);
+    } else {
+        add(to, "%s=(%u) %s\n", key, name, names[name]);
+    }
+}
+
+static void add_rows(text *to, bool has_instructions, unsigned events, int64_t *totals) {
+    static const char *const keys[] = {"fl", "fi", "fe", "ob", "fn", "jfi", "jfn"};
+    add_name(to, "fn");
+    for (uint64_t rows = below(20); rows > 0 && to->size < MOST_SIZE - 1000; rows--) {
+        switch (below(5)) {
+        case 0:
+            add_name(to, keys[below(sizeof keys / sizeof *keys)]);
+            break;
+        case 1:
+            if (below(2)) {
+                add_name(to, below(2) ? "cob" : "cfi");
+            }
+            add_name(to, "cfn");
+            add(to, has_instructions ? "calls=%u 0x40 7\n" : "calls=%u 7\n", (unsigned)below(9));
+            add_costs(to, has_instructions, events, NULL);
+            break;
+        case 2:
+            add(to, below(2) ? "jcnd=%u/9 " : "jump=%u ", (unsigned)below(9));
+            add(to, has_instructions ? "+4 *\n" : "*\n");
+            add(to, has_instructions ? "* *\n" : "*\n");
+            break;
+        default:
+            add_costs(to, has_instructions, events, totals);
+        }
+    }
+}
+
+static void add_part(text *to, unsigned events, unsigned part) {
+    int64_t totals[8] = {0};
+    bool has_instructions = below(2);
+    add(to, "version: 1\ncreator: fuzz\npid: 1\ncmd: ./a\npart: %u\ndesc: Trigger: x\n", part);
+    add(to, has_instructions ? "positions: instr line\n" : "positions: line\n");
+    if (below(3) == 0 && part == 1) {
+        add(to, "event: Sum = E0 + %uE0 : A sum\nevent: E0 : The first\n", (unsigned)below(9));
+    }
+    add(to, "events:");
+    for (unsigned event = 0; event < events; event++) {
+        add(to, " E%u", event);
+    }
+    add(to, "\n\n");
+    add_rows(to, has_instructions, events, totals);
+    add(to, below(8) ? "totals:" : "summary:");
+    for (unsigned event = 0; event < events; event++) {
+        add(to, " %lld", (long long)totals[event]);
+    }
+    add(to, below(4) ? "\n\n" : "\n");
+}
+
+/** A profile that is in order, of a shape that the seed decides. */
+static void make_good(text *to) {
+    unsigned events = 1 + (unsigned)below(8), parts = 1 + (unsigned)below(3);
+    memset(to, 0, sizeof *to);
+    add(to, below(2) ? "# callgrind format\n" : "\n");
+    for (unsigned part = 1; part <= parts && to->size < MOST_SIZE / 2; part++) {
+        add_part(to, events, part);
+    }
+}
+
+static void spoil(text *text) {
+    static const char *const pieces[] = {"fl=", "fn=(3)", "summary:", "events:", "calls=3 ", "cfn=", "\n", " ", "-", "+", "*",
+                                         "18446744073709551616", "9223372036854775807", "4294967296", "0x", "jcnd=1",
+                                         "event: ", "positions:", "(", "totals: 1\n"};
+    const char *piece = pieces[below(sizeof pieces / sizeof *pieces)];
+    size_t at = below(text->size + 1), length = strlen(piece), gone = below(6);
+    if (below(3) == 0 && text->size > 0) {
+        text->bytes[below(text->size)] = (char)next_random();
+        return;
+    }
+    if (below(4) == 0) {
+        text->size = at;
+        return;
+    }
+    gone = gone > text->size - at ? text->size - at : gone;
+    if (text->size - gone + length < sizeof text->bytes) {
+        memmove(text->bytes + at + length, text->bytes + at + gone, text->size - at - gone);
+        memcpy(text->bytes + at, piece, length);
+        text->size += length - gone;
+    }
+}
+
+int main(int argument_count, char **arguments) {
+    static text text;
+    if (argument_count != 3) {
+        fprintf(stderr, "usage: fuzz_callgrind FIRST_SEED COUNT\n");
+        return 2;
+    }
+    uint64_t first = strtoull(arguments[1], NULL, 0), count = strtoull(arguments[2], NULL, 0);
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        random_state = seed;
+        make_good(&text);
+        for (uint64_t changes = below(MOST_CHANGES); changes > 0; changes--) {
+            spoil(&text);
+        }
+        /* A copy of exact size, so that a sanitizer sees a read behind it. */
+        uint8_t *exact = malloc(text.size + 1);
+        memcpy(exact, text.bytes, text.size);
+        exact = realloc(exact, text.size ? text.size : 1);
+        LLVMFuzzerTestOneInput(exact, text.size);
+        free(exact);
+    }
+    /* Both have to be frequent, or the test tests nothing. */
+    if (accepted < count / 10 || refused < count / 10) {
+        fprintf(stderr, "fuzz_callgrind: %lu accepted, %lu refused\n", accepted, refused);
+        return 1;
+    }
+    printf("%lu inputs read\n", accepted + refused);
+    return 0;
+}
+
+#endif
