@@ -205,6 +205,9 @@ bool sn_operand_is_readable(const sn_operand *operand);
 /** Copy the operand's bytes (at most 64) to tool memory at address + offset: vector registers and wide memory too. */
 void sn_operand_copy(sn_block *block, unsigned operand, sn_value address, int32_t offset);
 
+/** The client's stack pointer as it is now. */
+sn_value sn_stack_pointer(sn_block *block);
+
 /** Load 1, 2, 4 or 8 bytes of tool memory, zero-extended. */
 sn_value sn_load(sn_block *block, sn_value address, int32_t offset, unsigned size);
 /** Store the low 1, 2, 4 or 8 bytes. */
@@ -339,6 +342,76 @@ void sn_thread_set_data(sn_thread *thread, void *data);
 
 /** Visit all live threads. Threads neither start nor end meanwhile. */
 void sn_threads_visit(void (*visit)(sn_thread *thread, void *data), void *data);
+
+/* ---------------------------------------------------------- calling contexts */
+
+/**
+ * A calling context is a chain of calls: from the first function of a thread (or of a stack that the client made itself)
+ * through call sites to a function. Sonde keeps a shadow stack of each of the client's stacks, with a few instructions at
+ * calls, returns and function entries, once a tool asks for it; a context gets its number when somebody wants to know it.
+ * Numbers are those of one tree for all threads, from 1 on, and stay what they are to the end of the run.
+ *
+ * The shadow stack follows tail calls (at most 8 in a row), longjmp, exceptions, switches of stacks, stacks that are moved,
+ * handlers, and calls through stubs of the linker, which end in the real function. A function is known by its symbol, or by
+ * being called. While instrumentation is off (sn_instrumentation_enable()) nothing is followed; when it is switched on again
+ * all threads begin anew.
+ */
+typedef uint32_t sn_context;
+#define SN_NO_CONTEXT 0
+
+/** A call that has not returned. */
+typedef struct sn_call_frame {
+    uint64_t slot;    /**< for Sonde: where the return address lies */
+    uint32_t site;    /**< for Sonde: the call site */
+    uint32_t context; /**< its sn_context, SN_NO_CONTEXT while nobody has asked */
+    uint64_t target;  /**< the function: where control entered it. A call through a stub: the stub, until the function
+                           begins */
+    uint64_t data;    /**< the tool's own word, 0 at first */
+} sn_call_frame;
+
+/** From the start callback: keep shadow stacks. */
+void sn_contexts_enable(void);
+
+/** Called by the thread itself, on its engine stack, in the code cache: must be SN_FAST. */
+typedef void sn_call_watcher(sn_thread *thread, sn_call_frame *frame);
+
+/** From the start callback, after sn_contexts_enable(): have `entered` called behind each new frame (before the function's
+    first instruction) and `left` before a frame goes, also by a jump out of it. Frames of threads that end, and those of
+    stacks that are given up, are not told as left. */
+void sn_contexts_watch(sn_call_watcher *entered, sn_call_watcher *left);
+
+/** The address of the call instruction of a frame: 0 for tail calls and signal handlers. */
+uint64_t sn_call_frame_site(const sn_call_frame *frame);
+
+/** The frame that the thread is in; may be called from SN_FAST functions. Its `target` may be 0 when it is the first one of
+    a stack; what is below it is found by sn_call_frame_below(). */
+sn_call_frame *sn_call_frame_of(sn_thread *thread);
+/** The frame below, NULL below the first one of a stack; may be called from SN_FAST functions. */
+sn_call_frame *sn_call_frame_below(sn_call_frame *frame);
+
+/** The current context, in inserted code: a load once it is known. At a call it is still the caller's, at a return the
+    function's that returns. */
+sn_value sn_current_context(sn_block *block);
+
+/** The thread's current context, from C code that the thread itself runs (called functions, events). */
+sn_context sn_context_of(sn_thread *thread);
+
+typedef struct sn_context_info {
+    sn_context caller;  /**< SN_NO_CONTEXT: the first function of a stack */
+    uint64_t function;  /**< where control entered the function */
+    uint64_t call_site; /**< address of the call instruction in the caller; 0: none, it was a tail call or is the first */
+    bool is_handler;    /**< a signal handler; `caller` was interrupted */
+} sn_context_info;
+
+/** What a context is. False if there is no such. */
+bool sn_context_describe(sn_context context, sn_context_info *info);
+
+/** How many contexts there are: they have the numbers from 1 up to this. */
+sn_context sn_context_count(void);
+
+/** Print where `address`, an instruction executed in `context`, was: a line a function, functions inlined at each place
+    included, innermost first, at most `most` lines (0: all), each led in by `indent`. */
+void sn_context_print(FILE *file, sn_context context, uint64_t address, unsigned most, const char *indent);
 
 /* ------------------------------------------------------------------- symbols */
 

@@ -75,3 +75,15 @@ void sn_events_exec(sn_thread *thread, const char *path) {
     const sn_tool *tool = sn_current_tool();
     if (tool->exec && !thread->borrowed) SN_TELL_TOOL("exec", tool->exec(thread, path));
 }
+
+/* ------------------------------------------------------------------- stacks, while nobody listens */
+
+static void no_thread_begins(sn_thread *thread, const sn_thread *parent) { (void)thread, (void)parent; }
+static void no_thread_ends(sn_thread *thread) { (void)thread; }
+static void no_signal(sn_thread *thread, uint64_t interrupted, uint64_t frame, uint64_t handler) {
+    (void)thread, (void)interrupted, (void)frame, (void)handler;
+}
+static void no_return(sn_thread *thread, uint64_t from, uint64_t to) { (void)thread, (void)from, (void)to; }
+static void no_fork(void) {}
+
+sn_stack_listener sn_stack_listening = {no_thread_begins, no_thread_ends, no_signal, no_return, no_fork, no_fork};

@@ -49,6 +49,23 @@ void sn_events_note_signal(sn_thread *thread, int number);
 /** Tell what was noted. Dispatcher only. */
 void sn_events_tell_signal(sn_thread *thread);
 
+/** What happens to the client's stacks otherwise than by its own instructions: for service/context_setup.c, which follows
+    them. Called in the thread itself. Callbacks may not be NULL. */
+typedef struct sn_stack_listener {
+    /** Before its first instruction. `parent`: it borrows that thread's memory, as vfork's child does; else NULL. */
+    void (*thread_begins)(sn_thread *thread, const sn_thread *parent);
+    void (*thread_ends)(sn_thread *thread);
+    /** A handler will run, its return address being at `frame`. Async-signal-safe. */
+    void (*signal)(sn_thread *thread, uint64_t interrupted, uint64_t frame, uint64_t handler);
+    /** It has returned, and the stack pointer is what it was. */
+    void (*signal_returned)(sn_thread *thread, uint64_t from, uint64_t to);
+    /** Around fork: no other thread may be in the middle of a change. */
+    void (*before_fork)(void);
+    void (*after_fork)(void);
+} sn_stack_listener;
+
+extern sn_stack_listener sn_stack_listening; /**< does nothing at first */
+
 /** The process is about to execute `path`. */
 void sn_events_exec(sn_thread *thread, const char *path);
 

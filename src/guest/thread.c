@@ -5,6 +5,7 @@
  * stack, the host's signal stack, two areas for extended state. Ended threads' reservations are kept for the next ones; a
  * reservation is used again only when the kernel no longer knows the thread that last stood on its stack.
  */
+#include "guest/events.h"
 #include "guest/thread.h"
 
 #include <asm/unistd.h>
@@ -249,6 +250,7 @@ void sn_thread_set_data(sn_thread *thread, void *data) { thread->tool_data = dat
 void sn_thread_started(sn_thread *thread) {
     sn_seccomp_thread_started(thread);
     sn_traces_start(thread);
+    if (!thread->borrowed) sn_stack_listening.thread_begins(thread, NULL);
     if (tool->thread_start && !thread->borrowed) SN_TELL_TOOL("thread_start", tool->thread_start(thread));
 }
 
@@ -436,7 +438,10 @@ static long clone_sharing(sn_thread *thread, clone_request *request) {
     set_child_state(child, request);
     child->borrowed = !(request->flags & CLONE_THREAD);
     /* Tools are not told of it, and the code that they inserted runs all the same: on the parent's slots, which waits. */
-    if (child->borrowed) memcpy(child->slots, thread->slots, sizeof child->slots);
+    if (child->borrowed) {
+        memcpy(child->slots, thread->slots, sizeof child->slots);
+        sn_stack_listening.thread_begins(child, thread);
+    }
     if (request->flags & CLONE_SIGHAND) {
         child->signals = thread->signals;
         child->signals->users++;
@@ -455,7 +460,10 @@ static long clone_sharing(sn_thread *thread, clone_request *request) {
     long result = sn_clone((long)request->number, words, child);
     if (waits) sn_engine_resume(thread);
     /* A vfork child has called exec or ended. */
-    if (result < 0 || waits) forget(child);
+    if (result < 0 || waits) {
+        if (child->borrowed) sn_stack_listening.thread_ends(child);
+        forget(child);
+    }
     return result;
 }
 
@@ -484,7 +492,9 @@ static long clone_copying(sn_thread *thread, clone_request *request) {
     sn_gate_close(thread);
     if (sn_trace_workers_wanted()) sn_trace_workers_end(); /* they may hold locks of the C library */
     sn_process_before_fork();
+    sn_stack_listening.before_fork();
     long result = sn_clone((long)request->number, words, NULL);
+    sn_stack_listening.after_fork();
     sn_process_after_fork_everywhere();
     if (result == 0) {
         __atomic_store_n(&gate_closed, 0, __ATOMIC_SEQ_CST);
@@ -532,6 +542,7 @@ void sn_thread_exit(sn_thread *thread, int status) {
     bool last = alive == 1;
     if (!last) {
         if (tool->thread_end) SN_TELL_TOOL("thread_end", tool->thread_end(thread));
+        sn_stack_listening.thread_ends(thread);
         list_retire(thread);
         sn_traces_end(thread);
     }

@@ -79,6 +79,7 @@ bool sn_image_symbol(sn_image *image, uint64_t address, sn_symbol *symbol) {
         .raw_name = entry->name,
         .address = entry->address,
         .size = entry->end - entry->address,
+        .is_stub = entry->is_stub,
     };
     return true;
 }

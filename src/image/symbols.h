@@ -20,6 +20,7 @@ typedef struct sn_symbol {
     const char *raw_name;  /**< as in the file */
     uint64_t address;
     uint64_t size;         /**< up to the next symbol where the file says 0 */
+    bool is_stub;          /**< of the linker: the name is that of the function it leads to, with "@plt" */
 } sn_symbol;
 
 typedef struct sn_line {

@@ -114,6 +114,25 @@ bool sn_falls_through(const sn_insn *insn);
 /** Base register of the memory operand of a store at `code`, which analysis code was lowered to. */
 unsigned sn_store_base(const uint8_t *code, uint64_t pc);
 
+/** Number of the stack pointer among the general registers. */
+extern const uint8_t sn_stack_pointer_register;
+
+/** What an instruction does to the stack pointer, besides calls, returns, pushes, pops and constants that are added. */
+typedef enum sn_stack_change {
+    SN_STACK_KEPT,
+    SN_STACK_ADJUSTED, /**< something that is not known was added: it may now be in an older frame (as exceptions do) */
+    SN_STACK_REPLACED, /**< by what was not computed from the stack or frame pointer in the block: it may now be in
+                            another stack */
+} sn_stack_change;
+sn_stack_change sn_stack_change_of(const sn_insn *insns, unsigned index);
+
+/** Whether the instruction at `index` is an indirect jump to what the block has popped: a return by other means. */
+bool sn_pops_and_jumps(const sn_insn *insns, unsigned index);
+
+/** If a block does nothing but jump to where a constant place in memory says, as the linker's stubs do (System V ABI,
+    AMD64 supplement, 5.2): the index of that jump; else `count`. */
+unsigned sn_stub_jump(const sn_insn *insns, unsigned count);
+
 /** Whether an instruction may fault (and so show its state before to a handler). Conservative. */
 sn_fault_kind sn_fault_kind_of(const sn_insn *insn);
 

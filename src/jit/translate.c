@@ -100,6 +100,10 @@ static bool (*is_selected)(uint64_t address); /**< NULL: all code is */
 
 static void (*insert_own)(sn_block *block); /**< the engine's own code, after the tool's; NULL: none */
 
+static sn_call_follower follower; /**< all NULL: none */
+
+void sn_translate_follow(const sn_call_follower *given) { follower = *given; }
+
 void sn_translate_insert(void (*insert)(sn_block *block)) { insert_own = insert; }
 
 void sn_translate_select(bool (*selected)(uint64_t address)) { is_selected = selected; }
@@ -122,16 +126,21 @@ static bool bare;
 
 void sn_instrumentation_enable(bool on) { wants_bare = !on; }
 
+/** Nothing of the program's code is analysed, so that calls and returns are emitted plainly. */
+static bool may_predict(void) { return !tool->instrument && !follower.after; }
+
 bool sn_translate_wants_afresh(void) {
     bool large = sn_settings_current.return_prediction == SN_RETURNS_AUTO && !returns_are_predicted &&
-                 !tool->instrument && sn_block_count() > LARGE_PROGRAM_BLOCKS;
+                 may_predict() && sn_block_count() > LARGE_PROGRAM_BLOCKS;
     return large || wants_bare != bare || sn_cache_full();
 }
 
 void sn_translate_afresh(void) {
     if (sn_settings_current.return_prediction == SN_RETURNS_AUTO && wants_bare == bare)
-        returns_are_predicted = !tool->instrument && sn_block_count() > LARGE_PROGRAM_BLOCKS;
+        returns_are_predicted = may_predict() && sn_block_count() > LARGE_PROGRAM_BLOCKS;
+    bool again = bare && !wants_bare;
     bare = wants_bare;
+    if (again && follower.again) follower.again();
     sn_blocks_clear();
     sn_cache_clear();
 }
@@ -255,7 +264,10 @@ uint32_t sn_translate(uint64_t client, uint64_t *fault) {
         do {
             if (!form(&building, client, number, limit, fault)) return 0;
         } while (!watch_code(&building, number));
+        bool followed = follower.after && !bare;
+        if (followed) follower.before(&building);
         if (is_instrumented(client, number)) SN_TELL_TOOL("instrument", tool->instrument(&building));
+        if (followed) follower.after(&building);
         if (insert_own) insert_own(&building);
         if (sn_block_new() != number) sn_fail(SN_STATUS_ENGINE, "the tool's instrument callback translated a block");
         sn_block_record *record = sn_block_record_at(number);

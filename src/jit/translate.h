@@ -17,6 +17,16 @@ void sn_translate_select(bool (*selected)(uint64_t address));
 /** What is asked for every block after the tool, whether that instruments it or not; once, before the first translation. */
 void sn_translate_insert(void (*insert)(sn_block *block));
 
+/** Whoever follows the client's calls: `before` and `after` the tool, every block is shown to it, selected or not, unless
+    instrumentation is off. `again` is called, with all threads stopped, when it has been switched on again. */
+typedef struct sn_call_follower {
+    void (*before)(sn_block *block);
+    void (*after)(sn_block *block);
+    void (*again)(void);
+} sn_call_follower;
+/** Once, before the first translation. */
+void sn_translate_follow(const sn_call_follower *follower);
+
 /**
  * The block for `client`, made if there is none. Under sn_jit_lock. 0 when nothing executable is there; *fault is then the
  * first address that could not be fetched.

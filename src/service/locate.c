@@ -177,6 +177,31 @@ bool sn_locate(uint64_t address, sn_location *location) {
     return module != NULL;
 }
 
+/** The compiler's names for such pieces (gcc: gcc/cgraphclones.cc, clone_function_name). */
+static bool names_a_piece(const char *name) {
+    return strstr(name, ".cold") != NULL;
+}
+
+bool sn_locate_function(uint64_t address, sn_function_range *function) {
+    sn_region region;
+    sn_image *image;
+    sn_symbol symbol;
+    uint64_t in_file;
+    bool is_mapped = sn_space_find(address, &region);
+    sn_locate_lock();
+    module_at(address, is_mapped ? &region : NULL, &image, &in_file);
+    bool is_known = image != NULL && sn_image_symbol(image, in_file, &symbol);
+    sn_locate_unlock();
+    if (is_known) {
+        uint64_t start = address - (in_file - symbol.address);
+        *function = (sn_function_range){.start = start,
+                                        .end = start + symbol.size,
+                                        .is_stub = symbol.is_stub,
+                                        .is_a_piece = names_a_piece(symbol.raw_name)};
+    }
+    return is_known;
+}
+
 /** Where there are no source lines, the symbol alone. */
 static unsigned frame_of_symbol(sn_image *image, uint64_t in_file, sn_frame *frame) {
     sn_symbol symbol;

@@ -8,6 +8,7 @@
 #ifndef SONDE_SERVICE_LOCATE_H
 #define SONDE_SERVICE_LOCATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /** Listen to the engine for modules; once, before the client starts. */
@@ -16,6 +17,16 @@ void sn_locate_init(void);
 /** [start, end) of the client has become an executable mapping of `path` from `offset` on. To be called when such a
     mapping appears, by mmap or by mprotect; again for the same is harmless. The file is not read yet. */
 void sn_locate_note_module(const char *path, uint64_t start, uint64_t end, uint64_t offset);
+
+/** A function's code in the client, as its symbol says. */
+typedef struct sn_function_range {
+    uint64_t start, end;
+    bool is_stub;    /**< of the linker: leads to a function of another module */
+    bool is_a_piece; /**< of another function: the compiler put its rarely executed part apart */
+} sn_function_range;
+
+/** The function around `address`; false if none is known. Reads symbols, no debug information. */
+bool sn_locate_function(uint64_t address, sn_function_range *function);
 
 /** For fork: nobody else may hold the lock while the process is copied; the child unlocks too. */
 void sn_locate_lock(void);

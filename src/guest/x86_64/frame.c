@@ -2,6 +2,7 @@
  * @fileoverview Building a client's signal frame and returning from it. Layouts: the kernel's
  * arch/x86/include/asm/sigframe.h and arch/x86/include/uapi/asm/sigcontext.h.
  */
+#include "guest/events.h"
 #include "guest/x86_64/frame.h"
 
 #include <string.h>
@@ -110,7 +111,9 @@ bool sn_frame_build(sn_thread *thread, ucontext_t *context, const siginfo_t *inf
     frame.context.machine.fpregs = (fpregset_t)area;
     if (!sn_copy_safely((void *)area, state, size) || !sn_copy_safely((void *)at, &frame, sizeof frame)) return false;
     reset_extended_state(state);
+    uint64_t interrupted = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
     start_handler(thread, context, action, number, at);
+    sn_stack_listening.signal(thread, interrupted, at, thread->pc);
     return true;
 }
 
@@ -149,6 +152,7 @@ static bool load_extended_state(sn_thread *thread, uint64_t from) {
 
 bool sn_sigreturn(sn_thread *thread) {
     kernel_context context;
+    uint64_t from = sn_abi_stack_pointer(thread);
     if (!sn_copy_safely(&context, (const void *)sn_abi_stack_pointer(thread), sizeof context)) return false;
     if (!load_extended_state(thread, (uint64_t)context.machine.fpregs)) return false;
     for (unsigned i = 0; i < 16; i++) thread->general[i] = (uint64_t)context.machine.gregs[sn_context_index[i]];
@@ -158,5 +162,6 @@ bool sn_sigreturn(sn_thread *thread) {
     sn_signals_hold_mask(thread);
     sn_set_client_mask(thread, context.mask);
     if (!(context.stack.ss_flags & SS_ONSTACK)) thread->alternate = context.stack;
+    sn_stack_listening.signal_returned(thread, from, sn_abi_stack_pointer(thread));
     return true;
 }

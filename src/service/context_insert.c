@@ -1,0 +1,229 @@
+/**
+ * @fileoverview The code that keeps shadow stacks: what is inserted at calls, returns, function entries, stubs, and where the
+ * stack pointer is replaced.
+ *
+ * A function's entry compares the last frame's target with itself: one check for tail calls, stubs, thunks that return into
+ * functions, and whatever else arrives otherwise than by an ordinary call, so that jumps need no code. An address is a
+ * function's entry if a symbol says so, or if no symbol covers it and it is called.
+ * Owns the set of known entries and the numbers of call sites; all under sn_jit_lock.
+ */
+#include "base/arena.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "jit/insert.h"
+#include "service/contexts.h"
+#include "service/locate.h"
+
+static sn_call_site *sites;
+static uint32_t site_count = SN_SITE_FIRST;
+static sn_hash site_numbers; /**< by address */
+
+static sn_hash called;       /**< addresses that are called */
+static size_t start_count;
+
+/** Where the function whose code was translated last begins and ends. */
+static sn_function_range around;
+
+uint32_t sn_context_site(uint64_t address, uint64_t return_address) {
+    bool is_new;
+    uint64_t *number = sn_hash_insert(&site_numbers, address, &is_new);
+    if (!is_new) return (uint32_t)*number;
+    if (site_count < SN_MOST_SITES) site_count++;
+    sites[site_count - 1] = (sn_call_site){.address = address, .return_address = return_address};
+    return (uint32_t)(*number = site_count - 1);
+}
+
+/* ------------------------------------------------------------------------------------------- known entries */
+
+/** A table that threads read while it is filled: see sn_shadow_shared.starts. */
+static uint64_t *new_starts(uint64_t mask) {
+    uint64_t *table = sn_pages_allocate((mask + 2) * sizeof *table);
+    table[0] = mask;
+    return table;
+}
+
+static bool enter(uint64_t *table, uint64_t address) {
+    for (uint64_t at = sn_hash_mix(address) & table[0];; at = (at + 1) & table[0]) {
+        if (table[1 + at] == address) return false;
+        if (table[1 + at] != 0) continue;
+        __atomic_store_n(&table[1 + at], address, __ATOMIC_RELAXED);
+        return true;
+    }
+}
+
+/** The old table stays: a thread may be looking at it. All of them together are smaller than the last one. */
+static void grow_starts(void) {
+    uint64_t *old = sn_shadow.starts, *table = new_starts(2 * old[0] + 1);
+    for (uint64_t at = 0; at <= old[0]; at++)
+        if (old[1 + at] != 0) enter(table, old[1 + at]);
+    __atomic_store_n(&sn_shadow.starts, table, __ATOMIC_RELEASE);
+}
+
+static void note_start(uint64_t address) {
+    if (enter(sn_shadow.starts, address)) start_count++;
+    if (start_count > sn_shadow.starts[0] / 2) grow_starts();
+}
+
+void sn_contexts_insert_init(void) {
+    enum { FIRST_MASK = 4095 };
+    sites = sn_contexts_reserve(SN_MOST_SITES * sizeof *sites);
+    sn_shadow.sites = sites;
+    sn_shadow.starts = new_starts(FIRST_MASK);
+}
+
+/** Whether the block that is being made is so because a call led there. */
+static bool is_arrived_at_by_call(uint64_t address) {
+    const sn_call_frame *frame = sn_call_frame_of(sn_thread_current());
+    return frame->target == address && frame->slot != UINT64_MAX;
+}
+
+static bool is_function_start(const sn_block *block, uint64_t address) {
+    bool is_covered = address - around.start < around.end - around.start || sn_locate_function(address, &around);
+    if (is_covered) return around.start == address && !around.is_stub && !around.is_a_piece;
+    around = (sn_function_range){0};
+    if (sn_hash_find(&called, address)) return true;
+    return address == block->address && is_arrived_at_by_call(address);
+}
+
+/* ------------------------------------------------------------------------------------------------ insertion */
+
+#define FRAME ((int32_t)sizeof(sn_call_frame))
+
+static sn_value constant(sn_block *block, uint64_t value) { return sn_constant(block, value); }
+
+/** A field of the last frame, `end` being behind it. */
+#define LAST(field) ((int32_t)offsetof(sn_call_frame, field) - FRAME)
+
+static void insert_entry(sn_block *block, unsigned index, uint64_t address) {
+    note_start(address);
+    sn_insert_before(block, index);
+    sn_label is_other = sn_label_new(block), is_done = sn_label_new(block);
+    sn_value end = sn_slot_load(block, sn_shadow.slots.end);
+    sn_branch_if(block, SN_NOT_EQUAL, sn_load(block, end, LAST(target), 8), constant(block, address), is_other);
+    sn_branch_if(block, SN_BELOW, end, sn_slot_load(block, sn_shadow.slots.limit), is_done);
+    sn_label_here(block, is_other);
+    sn_value arguments[] = {sn_current_thread(block), constant(block, address), sn_stack_pointer(block)};
+    sn_call_fast(block, (void *)sn_shadow_entered, 3, arguments);
+    sn_label_here(block, is_done);
+}
+
+/** A stub, if it was called: the frame is that of a call to where it leads. */
+static void insert_stub(sn_block *block, unsigned index) {
+    unsigned count;
+    const sn_operand *operands = sn_block_operands(block, index, &count);
+    if (!count || !sn_operand_is_readable(&operands[0])) return;
+    sn_insert_before(block, index);
+    sn_label is_done = sn_label_new(block);
+    sn_value end = sn_slot_load(block, sn_shadow.slots.end);
+    sn_branch_if(block, SN_NOT_EQUAL, sn_load(block, end, LAST(target), 8), constant(block, block->address), is_done);
+    sn_store(block, end, LAST(target), sn_operand_value(block, 0), 8);
+    sn_store(block, end, LAST(context), constant(block, SN_NO_CONTEXT), 4);
+    sn_label_here(block, is_done);
+}
+
+/** The memory operand of a call or return that is the return address; `count` if there is none. */
+static unsigned return_address_operand(sn_block *block, unsigned index, unsigned role, unsigned *count) {
+    const sn_operand *operands = sn_block_operands(block, index, count);
+    unsigned i = 0;
+    while (i < *count && !(operands[i].place == SN_PLACE_MEMORY && !operands[i].is_explicit && operands[i].role == role)) i++;
+    return i;
+}
+
+static void insert_call(sn_block *block, unsigned index) {
+    const sn_instruction *call = &block->views[index];
+    uint64_t behind = call->address + call->length;
+    if (call->kind == SN_KIND_CALL && call->target == behind) return; /* it only wants to know where it is */
+    unsigned count, slot = return_address_operand(block, index, SN_ROLE_WRITTEN, &count);
+    if (slot == count) return;
+    if (call->kind == SN_KIND_CALL) sn_hash_set(&called, call->target, 1);
+    uint32_t site = sn_context_site(call->address, behind);
+    sn_insert_before(block, index);
+    sn_value end = sn_slot_load(block, sn_shadow.slots.end);
+    /* The operand of an indirect call comes first: reading it may fault, and then nothing has happened. */
+    sn_value target = call->kind == SN_KIND_CALL ? constant(block, call->target) : sn_operand_value(block, 0);
+    sn_store(block, end, offsetof(sn_call_frame, slot), sn_operand_address(block, slot), 8);
+    sn_store(block, end, offsetof(sn_call_frame, site), constant(block, site), 8); /* and no context */
+    sn_store(block, end, offsetof(sn_call_frame, target), target, 8);
+    if (sn_shadow.entered) sn_store(block, end, offsetof(sn_call_frame, data), constant(block, 0), 8);
+    sn_slot_store(block, sn_shadow.slots.end, sn_compute(block, SN_ADD, end, constant(block, sizeof(sn_call_frame))));
+    if (!sn_shadow.entered) return;
+    sn_value arguments[] = {sn_current_thread(block), end};
+    sn_call_fast(block, (void *)sn_shadow.entered, 2, arguments);
+}
+
+static void insert_return(sn_block *block, unsigned index) {
+    unsigned count, slot = return_address_operand(block, index, SN_ROLE_READ, &count);
+    if (slot == count) return;
+    sn_insert_before(block, index);
+    sn_value address = sn_operand_address(block, slot);
+    sn_label is_done = sn_label_new(block), is_other = sn_label_new(block);
+    if (!sn_shadow.left) {
+        sn_value end = sn_slot_load(block, sn_shadow.slots.end);
+        sn_branch_if(block, SN_NOT_EQUAL, sn_load(block, end, LAST(slot), 8), address, is_other);
+        sn_slot_store(block, sn_shadow.slots.end, sn_compute(block, SN_ADD, end, constant(block, (uint64_t)-FRAME)));
+        sn_branch_if(block, SN_EQUAL, address, address, is_done);
+        sn_label_here(block, is_other);
+    }
+    sn_value arguments[] = {sn_current_thread(block), address, sn_load(block, address, 0, 8)};
+    sn_call_fast(block, (void *)sn_shadow_returned, 3, arguments);
+    sn_label_here(block, is_done);
+}
+
+/** What was called at a lower stack pointer is over. */
+static void insert_unwinding(sn_block *block) {
+    sn_value arguments[] = {sn_current_thread(block), sn_stack_pointer(block)};
+    sn_call_fast(block, (void *)sn_shadow_unwind, 2, arguments);
+}
+
+static void insert_switch(sn_block *block, unsigned index) {
+    sn_insert_before(block, index);
+    sn_value old = sn_stack_pointer(block);
+    sn_insert_after(block, index);
+    sn_label is_known = sn_label_new(block);
+    sn_value new = sn_stack_pointer(block);
+    sn_value arguments[] = {sn_current_thread(block), old, new};
+    sn_value is_new = sn_call_fast(block, (void *)sn_shadow_switched, 3, arguments);
+    sn_branch_if(block, SN_EQUAL, is_new, constant(block, 0), is_known);
+    sn_call(block, (void *)sn_shadow_new_stack, 3, arguments);
+    sn_label_here(block, is_known);
+}
+
+void sn_contexts_insert_before(sn_block *block) {
+    unsigned stub = sn_stub_jump(block->insns, block->count);
+    if (stub < block->count) insert_stub(block, stub);
+    for (unsigned i = 0; i < block->count; i++) {
+        uint64_t address = block->insns[i].pc;
+        bool may_be = i == 0 || address == around.start || address - around.start >= around.end - around.start;
+        if (may_be && !(stub < block->count && i <= stub) && is_function_start(block, address))
+            insert_entry(block, i, address);
+        sn_stack_change change = sn_stack_change_of(block->insns, i);
+        if (change == SN_STACK_REPLACED) insert_switch(block, i);
+        if (change == SN_STACK_ADJUSTED) {
+            sn_insert_after(block, i);
+            insert_unwinding(block);
+        }
+        if (sn_pops_and_jumps(block->insns, i)) {
+            sn_insert_before(block, i);
+            insert_unwinding(block);
+        }
+    }
+}
+
+void sn_contexts_insert_after(sn_block *block) {
+    for (unsigned i = 0; i < block->count; i++) {
+        unsigned kind = block->views[i].kind;
+        if (kind == SN_KIND_CALL || kind == SN_KIND_CALL_INDIRECT) insert_call(block, i);
+        else if (kind == SN_KIND_RETURN) insert_return(block, i);
+    }
+}
+
+sn_value sn_current_context(sn_block *block) {
+    sn_label is_known = sn_label_new(block);
+    if (!sn_contexts_are_on()) sn_fail(SN_STATUS_ENGINE, "the tool asks for contexts without sn_contexts_enable()");
+    sn_value context = sn_load(block, sn_slot_load(block, sn_shadow.slots.end), LAST(context), 4);
+    sn_branch_if(block, SN_NOT_EQUAL, context, constant(block, SN_NO_CONTEXT), is_known);
+    sn_value thread = sn_current_thread(block);
+    sn_assign(block, context, sn_call_fast(block, (void *)sn_context_resolve_inserted, 1, &thread));
+    sn_label_here(block, is_known);
+    return context;
+}

@@ -1,0 +1,214 @@
+/**
+ * @fileoverview Switching contexts on, their memory, and the life of shadow stacks with threads, signals, forks, and new
+ * stacks: see contexts.h.
+ */
+#include <sys/mman.h>
+
+#include "base/log.h"
+#include "guest/events.h"
+#include "guest/thread.h"
+#include "jit/runtime.h"
+#include "jit/translate.h"
+#include "service/contexts.h"
+
+/* Room for frames, committed as it is touched. A frame is 32 bytes, and a call takes at least 8 of the client's stack, usually
+   more than 32; what a client's own stacks need is small, for there may be many. */
+#define OWN_STACK_SIZE (UINT64_C(1) << 30)
+#define STACK_SIZE (UINT64_C(1) << 22)
+#define MOST_STACKS (UINT32_C(1) << 16)
+#define SPARE_STACKS 4
+
+/** Calls that are pushed between two checks of the limit: functions that are not known as such check nothing. */
+#define PAST_LIMIT 4096
+
+static bool is_on;
+static sn_slot own_slot; /**< the stack that the thread began on */
+static char *stacks;     /**< room for MOST_STACKS */
+static uint32_t stack_count;
+static sn_shadow_stack records[MOST_STACKS];
+
+bool sn_contexts_are_on(void) { return is_on; }
+
+void *sn_contexts_reserve(size_t size) {
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        sn_fail(SN_STATUS_ENGINE, "no address space for calling contexts (%zu MiB): see vm.overcommit_memory", size >> 20);
+    return memory;
+}
+
+static void prepare(sn_shadow_stack *stack, void *memory, size_t size) {
+    stack->frames = memory;
+    stack->limit = stack->frames + size / sizeof *stack->frames - PAST_LIMIT;
+}
+
+/** One more in the pool, if there is room. The lock is held. */
+static void make_stack(void) {
+    if (stack_count == MOST_STACKS) return;
+    sn_shadow_stack *stack = &records[stack_count];
+    prepare(stack, stacks + stack_count++ * STACK_SIZE, STACK_SIZE);
+    stack->next_free = sn_shadow.pool;
+    sn_shadow.pool = stack;
+}
+
+/* -------------------------------------------------------------------------------------------------- threads */
+
+static void begin_at_base(sn_thread *thread, sn_shadow_stack *stack, uint64_t stack_pointer) {
+    stack->high = stack_pointer;
+    stack->frames[0] = (sn_call_frame){.slot = UINT64_MAX};
+    sn_shadow_use(thread, stack, stack->frames + 1);
+}
+
+static void thread_begins(sn_thread *thread, const sn_thread *parent) {
+    sn_shadow_stack *own = sn_contexts_reserve(sizeof *own);
+    prepare(own, sn_contexts_reserve(OWN_STACK_SIZE), OWN_STACK_SIZE);
+    own->is_own = true;
+    thread->slots[own_slot] = (uint64_t)own;
+    begin_at_base(thread, own, sn_thread_stack_pointer(thread));
+    if (!parent) return;
+    /* It goes on in its parent's functions, or is called by them. */
+    const sn_shadow_stack *theirs = sn_shadow_current((sn_thread *)parent);
+    sn_call_frame *end = (sn_call_frame *)parent->slots[sn_shadow.slots.end];
+    for (sn_call_frame *from = theirs->frames, *to = own->frames; from < end; from++, to++) *to = *from;
+    own->high = theirs->high;
+    sn_shadow_use(thread, own, own->frames + (end - theirs->frames));
+}
+
+static void thread_ends(sn_thread *thread) {
+    sn_shadow_stack *own = (sn_shadow_stack *)thread->slots[own_slot], *current = sn_shadow_current(thread);
+    sn_shadow_acquire();
+    if (current != own) {
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < sn_shadow.suspended_count; i++)
+            if (sn_shadow.suspended[i] != own) sn_shadow.suspended[kept++] = sn_shadow.suspended[i];
+        sn_shadow.suspended_count = kept;
+        current->next_free = sn_shadow.pool;
+        sn_shadow.pool = current;
+    }
+    sn_shadow_release();
+    munmap(own->frames, OWN_STACK_SIZE);
+    munmap(own, sizeof *own);
+}
+
+/** What was called while nothing was followed is not known. */
+static void begin_again(sn_thread *thread, void *data) {
+    (void)data;
+    begin_at_base(thread, (sn_shadow_stack *)thread->slots[own_slot], sn_thread_stack_pointer(thread));
+}
+
+static void again(void) {
+    sn_shadow.suspended_count = 0;
+    sn_threads_visit(begin_again, NULL);
+}
+
+/* --------------------------------------------------------------------------------- stacks that are not known */
+
+/** How far above the stack pointer the last return address of a moved stack may lie. */
+#define MOST_WORDS 1024
+
+/** By how much the frames of `stack` lie elsewhere now, seen from `stack_pointer`: the return addresses of its last calls are
+    there at the same distances. 0 if they are not. */
+static uint64_t distance_moved(const sn_shadow_stack *stack, uint64_t stack_pointer) {
+    enum { COMPARED = 4 };
+    const sn_call_frame *last = stack->end - 1;
+    static const sn_call_site none;
+    while (last->slot != UINT64_MAX && last->slot & SN_FRAME_MARKS) last--;
+    if (last->slot == UINT64_MAX || last->site < SN_SITE_FIRST) return 0;
+    for (uint64_t at = stack_pointer; at < stack_pointer + MOST_WORDS * 8; at += 8) {
+        uint64_t distance = at - last->slot, found = 0;
+        unsigned same = 0;
+        for (const sn_call_frame *frame = last; frame->slot != UINT64_MAX && same < COMPARED; frame--) {
+            if (frame->slot & SN_FRAME_MARKS) continue;
+            const sn_call_site *site = frame->site < SN_SITE_FIRST ? &none : &sn_shadow.sites[frame->site];
+            if (!sn_copy_safely(&found, (const void *)(frame->slot + distance), sizeof found)) return 0;
+            if (found != site->return_address) break;
+            same++;
+        }
+        bool all = same == COMPARED || (last - same)->slot == UINT64_MAX;
+        if (same && all) return distance;
+    }
+    return 0;
+}
+
+/** A suspended stack that was copied to where the stack pointer is now, as Go does when one must grow; taken out. NULL if
+    none was. The lock is held. */
+static sn_shadow_stack *find_moved(uint64_t stack_pointer) {
+    for (uint32_t i = sn_shadow.suspended_count; i-- > 0;) {
+        sn_shadow_stack *stack = sn_shadow.suspended[i];
+        uint64_t distance = stack->is_own ? 0 : distance_moved(stack, stack_pointer);
+        if (!distance) continue;
+        for (sn_call_frame *frame = stack->end - 1; frame->slot != UINT64_MAX; frame--) frame->slot += distance;
+        stack->high += distance;
+        sn_shadow.suspended_count--;
+        for (; i < sn_shadow.suspended_count; i++) sn_shadow.suspended[i] = sn_shadow.suspended[i + 1];
+        return stack;
+    }
+    return NULL;
+}
+
+void sn_shadow_new_stack(sn_thread *thread, uint64_t old, uint64_t stack_pointer) {
+    sn_shadow_stack *current = sn_shadow_current(thread);
+    sn_shadow_acquire();
+    current->low = old;
+    current->end = (sn_call_frame *)thread->slots[sn_shadow.slots.end];
+    sn_shadow_stack *stack = find_moved(stack_pointer);
+    bool is_moved = stack != NULL;
+    if (!is_moved) {
+        make_stack();
+        stack = sn_shadow_take();
+    }
+    if (stack) {
+        sn_shadow_suspend(current);
+        if (is_moved) sn_shadow_use(thread, stack, stack->end);
+        else begin_at_base(thread, stack, stack_pointer);
+    }
+    sn_shadow_release();
+    if (is_moved) sn_shadow_unwind(thread, stack_pointer);
+}
+
+/* ------------------------------------------------------------------------------------------- signals, forks */
+
+static void signal_returned(sn_thread *thread, uint64_t from, uint64_t to) {
+    if (sn_shadow_switched(thread, from, to)) sn_shadow_new_stack(thread, from, to);
+}
+
+static void before_fork(void) {
+    sn_shadow_acquire();
+    while (__atomic_exchange_n(&sn_contexts.lock, 1, __ATOMIC_ACQUIRE)) continue;
+}
+
+static void after_fork(void) {
+    __atomic_store_n(&sn_contexts.lock, 0, __ATOMIC_RELEASE);
+    sn_shadow_release();
+}
+
+/* ------------------------------------------------------------------------------------------------ beginning */
+
+static void reserve_tree(void) {
+    enum { FIRST_TABLE = 1 << 16 };
+    sn_contexts.nodes = sn_contexts_reserve(SN_MOST_CONTEXTS * sizeof *sn_contexts.nodes);
+    sn_contexts.count = 1;
+    sn_contexts.table = sn_contexts_reserve(UINT64_C(4) * SN_MOST_CONTEXTS * sizeof *sn_contexts.table);
+    sn_contexts.table_mask = FIRST_TABLE - 1;
+    sn_contexts.next_table = sn_contexts.table + FIRST_TABLE;
+}
+
+void sn_contexts_enable(void) {
+    if (is_on) return;
+    is_on = true;
+    sn_shadow.slots = (sn_shadow_slots){.end = sn_slot_new(), .limit = sn_slot_new(), .current = sn_slot_new()};
+    own_slot = sn_slot_new();
+    stacks = sn_contexts_reserve(MOST_STACKS * STACK_SIZE);
+    for (unsigned i = 0; i < SPARE_STACKS; i++) make_stack();
+    sn_shadow.suspended_room = MOST_STACKS;
+    sn_shadow.suspended = sn_contexts_reserve(MOST_STACKS * sizeof(sn_shadow_stack *));
+    reserve_tree();
+    sn_contexts_insert_init();
+    sn_translate_follow(&(sn_call_follower){sn_contexts_insert_before, sn_contexts_insert_after, again});
+    sn_stack_listening = (sn_stack_listener){thread_begins, thread_ends, sn_shadow_signal,
+                                             signal_returned, before_fork, after_fork};
+}
+
+void sn_contexts_watch(sn_call_watcher *entered, sn_call_watcher *left) {
+    sn_shadow.entered = entered;
+    sn_shadow.left = left;
+}

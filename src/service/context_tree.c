@@ -1,0 +1,70 @@
+/**
+ * @fileoverview Nodes of the tree, found or made: see context_tree.h.
+ */
+#include "service/context_tree.h"
+
+#include "base/hash.h"
+#include "service/shadow_stack.h"
+
+sn_context_nodes sn_contexts;
+
+static void acquire(void) {
+    while (__atomic_exchange_n(&sn_contexts.lock, 1, __ATOMIC_ACQUIRE))
+        while (__atomic_load_n(&sn_contexts.lock, __ATOMIC_RELAXED)) __asm__ volatile("" ::: "memory");
+}
+
+static void release(void) { __atomic_store_n(&sn_contexts.lock, 0, __ATOMIC_RELEASE); }
+
+static uint64_t hash_of(const sn_context_node *node) {
+    return sn_hash_mix(node->function ^ (uint64_t)node->caller << 32 ^ sn_hash_mix(node->site));
+}
+
+static uint32_t *place_of(const sn_context_node *node) {
+    for (uint64_t at = hash_of(node) & sn_contexts.table_mask;; at = (at + 1) & sn_contexts.table_mask) {
+        uint32_t number = sn_contexts.table[at];
+        const sn_context_node *found = &sn_contexts.nodes[number];
+        if (number == 0 || (found->function == node->function && found->caller == node->caller &&
+                            found->site == node->site))
+            return &sn_contexts.table[at];
+    }
+}
+
+static void grow(void) {
+    uint64_t room = 2 * (sn_contexts.table_mask + 1);
+    sn_contexts.table = sn_contexts.next_table;
+    sn_contexts.next_table += room;
+    sn_contexts.table_mask = room - 1;
+    for (uint32_t number = 1; number < sn_contexts.count; number++) *place_of(&sn_contexts.nodes[number]) = number;
+}
+
+static uint32_t node_of(uint32_t caller, uint32_t site, uint64_t function) {
+    const sn_context_node node = {.function = function, .caller = caller, .site = site};
+    acquire();
+    uint32_t *place = place_of(&node), number = *place;
+    if (number == 0 && sn_contexts.count < SN_MOST_CONTEXTS) {
+        number = sn_contexts.count++;
+        sn_contexts.nodes[number] = node;
+        *place = number;
+        if (sn_contexts.count > sn_contexts.table_mask / 2) grow();
+    }
+    release();
+    return number ? number : caller;
+}
+
+uint32_t sn_context_resolve(sn_thread *thread) {
+    sn_call_frame *end = (sn_call_frame *)thread->slots[sn_shadow.slots.end], *frame = end - 1;
+    while (frame->context == SN_NO_CONTEXT && frame->slot != UINT64_MAX) frame--;
+    if (frame->context == SN_NO_CONTEXT) { /* the base */
+        frame->context = (uint32_t)frame->data;
+        if (frame->target) frame->context = node_of((uint32_t)frame->data, SN_SITE_NONE, frame->target);
+    }
+    uint32_t context = frame->context;
+    while (++frame < end) context = frame->context = node_of(context, frame->site, frame->target);
+    return context;
+}
+
+uint64_t sn_context_resolve_inserted(sn_thread *thread) { return sn_context_resolve(thread); }
+
+sn_call_frame *sn_call_frame_of(sn_thread *thread) { return (sn_call_frame *)thread->slots[sn_shadow.slots.end] - 1; }
+
+sn_call_frame *sn_call_frame_below(sn_call_frame *frame) { return frame->slot == UINT64_MAX ? 0 : frame - 1; }

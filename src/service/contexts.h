@@ -1,0 +1,39 @@
+/**
+ * @fileoverview What the files of the context service know of each other: setup, insertion, and names of sites.
+ *
+ * context_setup.c owns the memory and listens to threads, signals and forks; context_insert.c puts the code into blocks;
+ * shadow_stack.c and context_tree.c are what that code calls; context_walk.c and contexts_file.c look at what there is.
+ */
+#ifndef SONDE_SERVICE_CONTEXTS_H
+#define SONDE_SERVICE_CONTEXTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "service/context_tree.h"
+#include "service/shadow_stack.h"
+
+/** Room for call sites; more are taken for one. */
+#define SN_MOST_SITES (UINT32_C(1) << 26)
+
+/** Whether sn_contexts_enable() was called. */
+bool sn_contexts_are_on(void);
+
+/** Address space that is committed as it is touched. Ends the run with one line when there is none. */
+void *sn_contexts_reserve(size_t size);
+
+/** The number of a call site. Under sn_jit_lock. */
+uint32_t sn_context_site(uint64_t address, uint64_t return_address);
+
+/** The code in front of and behind what the tool inserts. Under sn_jit_lock. */
+void sn_contexts_insert_before(sn_block *block);
+void sn_contexts_insert_after(sn_block *block);
+
+/** Memory for what context_insert.c keeps. Once. */
+void sn_contexts_insert_init(void);
+
+/** The stack pointer has become `stack_pointer`, which no stack is known for. */
+void sn_shadow_new_stack(sn_thread *thread, uint64_t old, uint64_t stack_pointer);
+
+#endif

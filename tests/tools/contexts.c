@@ -1,0 +1,78 @@
+/**
+ * @fileoverview A tool that prints the calling context whenever the client makes the system call `getppid`, and with
+ * --marks=yes a letter for each frame that came and went: for tests of the context service.
+ */
+#include <string.h>
+
+#include <sonde/tool.h>
+
+static bool marks, is_long;
+static sn_context inserted; /**< what inserted code found last */
+static int64_t entered, left;
+
+static const sn_option options[] = {
+    {"marks", SN_OPTION_FLAG, &marks, "no", NULL, "count the frames that come and go"},
+    {"long", SN_OPTION_FLAG, &is_long, "no", NULL, "print the contexts with source lines too"},
+    {NULL, 0, NULL, NULL, NULL, NULL},
+};
+
+SN_FAST static void frame_entered(sn_thread *thread, sn_call_frame *frame) {
+    (void)thread;
+    frame->data = 4711;
+    __atomic_add_fetch(&entered, 1, __ATOMIC_RELAXED);
+}
+
+SN_FAST static void frame_left(sn_thread *thread, sn_call_frame *frame) {
+    (void)thread;
+    if (frame->data == 4711) __atomic_add_fetch(&left, 1, __ATOMIC_RELAXED);
+}
+
+static void start(void) {
+    sn_output_is_record("contexts.out");
+    sn_contexts_enable();
+    if (marks) sn_contexts_watch(frame_entered, frame_left);
+}
+
+static void instrument(sn_block *block) {
+    for (unsigned i = 0; i < sn_block_size(block); i++) {
+        if (sn_block_instruction(block, i)->kind != SN_KIND_SYSCALL) continue;
+        sn_insert_before(block, i);
+        sn_store(block, sn_constant(block, (uint64_t)(uintptr_t)&inserted), 0, sn_current_context(block), 4);
+    }
+}
+
+/** The functions of the chain on one line, innermost first: "~" before those that were jumped to, "!" behind handlers. */
+static void print_chain(sn_context context) {
+    sn_context_info info;
+    sn_location location;
+    FILE *file = sn_output();
+    unsigned depth = 0;
+    for (sn_context at = context; sn_context_describe(at, &info); at = info.caller) depth++;
+    fprintf(file, "%u", depth);
+    for (unsigned i = 0; i < 100 && sn_context_describe(context, &info); i++, context = info.caller) {
+        sn_locate(info.function, &location);
+        bool is_tail = !info.call_site && !info.is_handler && info.caller;
+        fprintf(file, " %s%s%s", is_tail ? "~" : "", location.function ? location.function : "?",
+                info.is_handler ? "!" : "");
+    }
+    fputc('\n', file);
+}
+
+static void system_call_before(sn_thread *thread, const sn_system_call *call) {
+    if (!call->name || strcmp(call->name, "getppid") != 0) return;
+    sn_context context = sn_context_of(thread);
+    if (context != inserted) fprintf(sn_output(), "inserted code found another context: %u, not %u\n", inserted, context);
+    print_chain(context);
+    if (is_long) sn_context_print(sn_output(), context, call->address, 0, "  ");
+    fflush(sn_output());
+}
+
+static void end(void) {
+    if (marks) fprintf(sn_output(), "entered %ld, left %ld\n", (long)entered, (long)left);
+}
+
+SN_EXPORT const sn_tool sn_tool_descriptor = {
+    .interface = SN_TOOL_INTERFACE, .name = "contexts", .version = "1",
+    .description = "prints calling contexts", .options = options, .start = start, .instrument = instrument,
+    .system_call_before = system_call_before, .end = end,
+};
