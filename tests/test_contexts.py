@@ -76,8 +76,8 @@ def test_chains(source, marks, sonde, tool, tmp_path):
     assert run.returncode == 0 and not run.stderr, run.stderr
     lines = output.read_text().splitlines()
     if marks == "yes":
-        entered, left = map(int, re.fullmatch(r"entered (\d+), left (\d+)", lines.pop()).groups())
-        assert entered >= left > 0
+        left, wrong = map(int, re.fullmatch(r"left (\d+), wrong (\d+)", lines.pop()).groups())
+        assert left > 0 and wrong == 0
     expected = said["expect"]
     if said.get("cut") == ["none"]:
         assert relative_depths(lines) == expected

@@ -147,6 +147,9 @@ sn_counter sn_counter_new(unsigned count);
 /** Value of a counter in one thread (of which the caller knows that it is alive). */
 uint64_t sn_counter_value(const sn_thread *thread, sn_counter counter);
 
+/** Add to a counter from C code that the thread itself runs, or of a thread that the caller knows to stand still. */
+void sn_counter_add(sn_thread *thread, sn_counter counter, int64_t amount);
+
 /* ----------------------------------------------------------- inserting analysis */
 
 /** Add `amount` to a counter each time control enters the block at its top. Placed where it disturbs least before the
@@ -244,6 +247,9 @@ sn_slot sn_slot_new(void);
 sn_value sn_slot_load(sn_block *block, sn_slot slot);
 void sn_slot_store(sn_block *block, sn_slot slot, sn_value value);
 uint64_t *sn_slot_of(sn_thread *thread, sn_slot slot); /**< from C code */
+
+/** The running thread's value of a counter. What sn_count_entry() adds for this block may already be in it or not. */
+sn_value sn_counter_load(sn_block *block, sn_counter counter);
 
 /** Add to a counter at this place. */
 void sn_count(sn_block *block, sn_counter counter, sn_value amount);
@@ -366,7 +372,7 @@ typedef struct sn_call_frame {
     uint32_t context; /**< its sn_context, SN_NO_CONTEXT while nobody has asked */
     uint64_t target;  /**< the function: where control entered it. A call through a stub: the stub, until the function
                            begins */
-    uint64_t data;    /**< the tool's own word, 0 at first */
+    uint64_t data;    /**< what sn_contexts_watch() is for; else 0 */
 } sn_call_frame;
 
 /** From the start callback: keep shadow stacks. */
@@ -375,13 +381,16 @@ void sn_contexts_enable(void);
 /** Called by the thread itself, on its engine stack, in the code cache: must be SN_FAST. */
 typedef void sn_call_watcher(sn_thread *thread, sn_call_frame *frame);
 
-/** From the start callback, after sn_contexts_enable(): have `entered` called behind each new frame (before the function's
-    first instruction) and `left` before a frame goes, also by a jump out of it. Frames of threads that end, and those of
-    stacks that are given up, are not told as left. */
-void sn_contexts_watch(sn_call_watcher *entered, sn_call_watcher *left);
+/** From the start callback, after sn_contexts_enable(): the `data` of each new frame is the value of `counter` then, and
+    `left` is called before a frame goes, also by a jump out of it. Frames of threads that end, and those of stacks that are
+    given up, are not told as left. */
+void sn_contexts_watch(sn_counter counter, sn_call_watcher *left);
 
-/** The address of the call instruction of a frame: 0 for tail calls and signal handlers. */
+/** The address of the call instruction of a frame: 0 for tail calls and signal handlers. May be called from SN_FAST
+    functions. */
 uint64_t sn_call_frame_site(const sn_call_frame *frame);
+/** Whether it is a signal handler's. May be called from SN_FAST functions. */
+bool sn_call_frame_is_handler(const sn_call_frame *frame);
 
 /** The frame that the thread is in; may be called from SN_FAST functions. Its `target` may be 0 when it is the first one of
     a stack; what is below it is found by sn_call_frame_below(). */

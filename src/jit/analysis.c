@@ -225,6 +225,12 @@ void sn_slot_store(sn_block *block, sn_slot slot, sn_value value) {
 
 uint64_t *sn_slot_of(sn_thread *thread, sn_slot slot) { return &thread->slots[slot]; }
 
+sn_value sn_counter_load(sn_block *block, sn_counter counter) {
+    sn_operation *operation = add(block, SN_OPERATION_COUNTER);
+    operation->number = counter;
+    return with_result(block, operation);
+}
+
 void sn_count(sn_block *block, sn_counter counter, sn_value amount) {
     sn_operation *operation = add(block, SN_OPERATION_COUNT);
     operation->number = counter;

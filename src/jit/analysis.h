@@ -39,6 +39,7 @@ typedef enum sn_operation_kind {
     SN_OPERATION_LABEL,      /**< label `number` */
     SN_OPERATION_SLOT_LOAD,  /**< result = the thread's slot `number` */
     SN_OPERATION_SLOT_STORE, /**< slot `number` = a */
+    SN_OPERATION_COUNTER,    /**< result = the thread's counter `number` */
     SN_OPERATION_COUNT,      /**< counter `number` += a */
     SN_OPERATION_ARGUMENT,   /**< argument `number` of the next call = a */
     SN_OPERATION_CALL,       /**< leave the cache for function(arguments) */

@@ -26,6 +26,10 @@ uint64_t sn_counter_value(const sn_thread *thread, sn_counter counter) {
     return ((const uint64_t *)((const char *)thread + SN_THREAD_COUNTERS))[counter];
 }
 
+void sn_counter_add(sn_thread *thread, sn_counter counter, int64_t amount) {
+    ((uint64_t *)((char *)thread + SN_THREAD_COUNTERS))[counter] += (uint64_t)amount;
+}
+
 size_t sn_counters_in_use(void) { return counters_used; }
 
 void sn_block_reset(sn_block *block, uint64_t address) {

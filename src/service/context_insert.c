@@ -144,11 +144,9 @@ static void insert_call(sn_block *block, unsigned index) {
     sn_store(block, end, offsetof(sn_call_frame, slot), sn_operand_address(block, slot), 8);
     sn_store(block, end, offsetof(sn_call_frame, site), constant(block, site), 8); /* and no context */
     sn_store(block, end, offsetof(sn_call_frame, target), target, 8);
-    if (sn_shadow.entered) sn_store(block, end, offsetof(sn_call_frame, data), constant(block, 0), 8);
+    if (sn_shadow.left)
+        sn_store(block, end, offsetof(sn_call_frame, data), sn_counter_load(block, sn_shadow.counter), 8);
     sn_slot_store(block, sn_shadow.slots.end, sn_compute(block, SN_ADD, end, constant(block, sizeof(sn_call_frame))));
-    if (!sn_shadow.entered) return;
-    sn_value arguments[] = {sn_current_thread(block), end};
-    sn_call_fast(block, (void *)sn_shadow.entered, 2, arguments);
 }
 
 static void insert_return(sn_block *block, unsigned index) {

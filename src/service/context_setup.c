@@ -208,7 +208,7 @@ void sn_contexts_enable(void) {
                                              signal_returned, before_fork, after_fork};
 }
 
-void sn_contexts_watch(sn_call_watcher *entered, sn_call_watcher *left) {
-    sn_shadow.entered = entered;
+void sn_contexts_watch(sn_counter counter, sn_call_watcher *left) {
+    sn_shadow.counter = counter;
     sn_shadow.left = left;
 }

@@ -68,3 +68,9 @@ uint64_t sn_context_resolve_inserted(sn_thread *thread) { return sn_context_reso
 sn_call_frame *sn_call_frame_of(sn_thread *thread) { return (sn_call_frame *)thread->slots[sn_shadow.slots.end] - 1; }
 
 sn_call_frame *sn_call_frame_below(sn_call_frame *frame) { return frame->slot == UINT64_MAX ? 0 : frame - 1; }
+
+uint64_t sn_call_frame_site(const sn_call_frame *frame) {
+    return frame->site < SN_SITE_FIRST ? 0 : sn_shadow.sites[frame->site].address;
+}
+
+bool sn_call_frame_is_handler(const sn_call_frame *frame) { return frame->site == SN_SITE_SIGNAL; }

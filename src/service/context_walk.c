@@ -4,10 +4,6 @@
 #include "base/log.h"
 #include "service/contexts.h"
 
-uint64_t sn_call_frame_site(const sn_call_frame *frame) {
-    return frame->site < SN_SITE_FIRST ? 0 : sn_shadow.sites[frame->site].address;
-}
-
 sn_context sn_context_of(sn_thread *thread) { return sn_context_resolve(thread); }
 
 sn_context sn_context_count(void) { return __atomic_load_n(&sn_contexts.count, __ATOMIC_ACQUIRE) - 1; }

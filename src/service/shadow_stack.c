@@ -35,8 +35,8 @@ static void push(sn_thread *thread, uint64_t slot, uint32_t site, uint64_t targe
     sn_call_frame *frame = end_of(thread);
     if (frame >= sn_shadow_current(thread)->limit) return;
     *frame = (sn_call_frame){.slot = slot, .site = site, .target = target};
+    if (sn_shadow.left) frame->data = sn_counter_value(thread, sn_shadow.counter);
     set_end(thread, frame + 1);
-    if (sn_shadow.entered) sn_shadow.entered(thread, frame);
 }
 
 static void pop(sn_thread *thread) {

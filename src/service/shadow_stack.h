@@ -64,7 +64,8 @@ typedef struct sn_shadow_shared {
     uint64_t *starts;             /**< functions whose entry is checked: a mask, then a table of open addressing of that many
                                        places and one, 0 for empty ones; replaced when it grows */
     const sn_call_site *sites;
-    sn_call_watcher *entered, *left; /**< the tool's; NULL: none */
+    sn_call_watcher *left;        /**< the tool's; NULL: none */
+    sn_counter counter;           /**< of which new frames take the value, if there is `left` */
 } sn_shadow_shared;
 
 extern sn_shadow_shared sn_shadow;

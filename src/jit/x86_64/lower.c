@@ -576,6 +576,7 @@ static void emit_operation(lowering *l, unsigned number) {
     case SN_OPERATION_BRANCH: emit_branch(l, operation, own); break;
     case SN_OPERATION_LABEL: emit_label(l->b, operation->number); break;
     case SN_OPERATION_SLOT_LOAD: sn_emit_load_thread(e, result, SN_THREAD_SLOTS + 8 * operation->number); break;
+    case SN_OPERATION_COUNTER: sn_emit_load_thread(e, result, COUNTER(operation->number)); break;
     case SN_OPERATION_SLOT_STORE: emit_thread_store(l, operation->a, SN_THREAD_SLOTS + 8 * operation->number, own); break;
     case SN_OPERATION_COUNT: emit_count(l, operation, own); break;
     case SN_OPERATION_ARGUMENT: emit_thread_store(l, operation->a, SN_THREAD_ARGUMENTS + 8 * operation->number, own); break;
