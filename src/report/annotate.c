@@ -66,8 +66,7 @@ static source_file collect(const sn_profile *profile, const char *name) {
 
 /* -------------------------------------------------------------------- the text */
 
-/** Try the name as recorded, then behind each of the folders: as it is, and without its own folders. */
-static FILE *open_source(const sn_profile_view *view, const char *name, char *path, size_t size) {
+FILE *sn_profile_open_source(const sn_profile_view *view, const char *name, char *path, size_t size) {
     snprintf(path, size, "%s", name);
     FILE *stream = fopen(path, "r");
     for (const char *folder = view->folders; stream == NULL && folder != NULL && *folder != '\0';) {
@@ -82,15 +81,18 @@ static FILE *open_source(const sn_profile_view *view, const char *name, char *pa
     return stream;
 }
 
-/** A source changed after it was counted: its lines may be others. */
-static void check_age(const sn_profile_view *view, FILE *stream, const char *path) {
+bool sn_profile_source_is_newer(const sn_profile_view *view, FILE *stream) {
     struct stat source, profile;
     if (view->profile->path == NULL || fstat(fileno(stream), &source) != 0 ||
         stat(view->profile->path, &profile) != 0) {
-        return;
+        return false;
     }
-    if (source.st_mtim.tv_sec > profile.st_mtim.tv_sec ||
-        (source.st_mtim.tv_sec == profile.st_mtim.tv_sec && source.st_mtim.tv_nsec > profile.st_mtim.tv_nsec)) {
+    return source.st_mtim.tv_sec > profile.st_mtim.tv_sec ||
+           (source.st_mtim.tv_sec == profile.st_mtim.tv_sec && source.st_mtim.tv_nsec > profile.st_mtim.tv_nsec);
+}
+
+static void check_age(const sn_profile_view *view, FILE *stream, const char *path) {
+    if (sn_profile_source_is_newer(view, stream)) {
         sn_message("the source '%s' is newer than the profile '%s': lines may not match", path, view->profile->path);
     }
 }
@@ -210,7 +212,7 @@ static void print_line_zero(annotation *annotation) {
 static void annotate_file(const sn_profile_view *view, const source_file *file) {
     char path[5000];
     annotation annotation = {.view = view, .file = file};
-    FILE *stream = open_source(view, file->name, path, sizeof path);
+    FILE *stream = sn_profile_open_source(view, file->name, path, sizeof path);
     if (stream == NULL) {
         sn_message("the source '%s' cannot be read: %s", file->name, strerror(errno));
         return;

@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "report/cachegrind_reader.h"
+#include "report/page.h"
 #include "report/report.h"
 #include "report/text_form.h"
 
@@ -20,7 +21,7 @@ enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_CACHEGRIND };
 static int format = FORMAT_TEXT, color = SN_COLOR_AUTO;
 static bool merges, annotates = true;
 static int64_t function_limit = 10, context = 2;
-static const char *sort, *show, *folders;
+static const char *sort, *show, *folders, *html, *page_threshold_text;
 
 static const sn_option options[] = {
     {"merge", SN_OPTION_FLAG, &merges, "no", NULL, "report the sum of all files"},
@@ -34,6 +35,9 @@ static const sn_option options[] = {
     {"context", SN_OPTION_NUMBER, &context, "2", NULL, "source lines shown around each line with counts"},
     {"sources", SN_OPTION_STRING, &folders, "", "FOLDERS",
      "where sources are looked for that are not where they were compiled (separated by colons)"},
+    {"html", SN_OPTION_STRING, &html, "none", "FILE", "write a page for browsers instead, with pictures"},
+    {"page-threshold", SN_OPTION_STRING, &page_threshold_text, "0.01", "PERCENT",
+     "leave out of the page what is less, where there is much"},
     {"color", SN_OPTION_CHOICE, &color, "auto", "auto|yes|no", "mark what is large; auto: on a terminal"},
     {0},
 };
@@ -45,6 +49,7 @@ static void check_options(size_t file_count) {
     if (context < 0 || context > UINT32_MAX) {
         sn_fail(SN_STATUS_USAGE, "--context must be from 0 to %u", UINT32_MAX);
     }
+    sn_page_check(html, page_threshold_text, file_count, merges);
     if (file_count > 2 && !merges) {
         sn_fail(SN_STATUS_USAGE, "%zu files: two are compared, more are added up by --merge", file_count);
     }
@@ -137,7 +142,10 @@ static void print_one(const sn_profile *profile, const char *const *files, size_
         .file_count = count,
     };
     sn_columns_sort_functions(&view.functions, &view.columns.sort);
-    if (format == FORMAT_JSON) {
+    if (html != NULL) {
+        sn_page_write(&(sn_page_request){.path = html, .view = &view,
+                                         .threshold = sn_report_percent("page-threshold", page_threshold_text, 0.01)});
+    } else if (format == FORMAT_JSON) {
         sn_profile_print_json(&view);
     } else {
         sn_profile_print_text(&view);
@@ -149,7 +157,7 @@ static void report_one(const char *const *files, size_t count) {
     sn_profile profile = {0};
     merge(&profile, files, count);
     sn_profile_sort(&profile);
-    if (format == FORMAT_CACHEGRIND) {
+    if (format == FORMAT_CACHEGRIND && html == NULL) {
         sn_profile_write(&profile, stdout);
     } else {
         print_one(&profile, files, count);

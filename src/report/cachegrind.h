@@ -37,6 +37,12 @@ void sn_profile_print_heading(const sn_profile_view *view, const char *rest);
 /** The largest share that any of the columns has. */
 double sn_profile_largest_share(const sn_profile_view *view, const int64_t *counts);
 
+/** Open a source for reading: by its name as recorded, then behind each of the folders, as it is and without its own folders.
+    path[0..size) gets where it was found; NULL when it was not. */
+FILE *sn_profile_open_source(const sn_profile_view *view, const char *name, char *path, size_t size);
+/** Whether a source changed after it was counted: its lines may be others. */
+bool sn_profile_source_is_newer(const sn_profile_view *view, FILE *stream);
+
 /** The source lines of the files that the listed functions are in. */
 void sn_profile_annotate(const sn_profile_view *view);
 

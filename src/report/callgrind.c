@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fnmatch.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "report/callgrind_reader.h"
+#include "report/page.h"
 #include "report/report.h"
 #include "report/text_form.h"
 
@@ -24,7 +24,7 @@ enum { BY_SELF, BY_INCLUSIVE };
 static int format = FORMAT_TEXT, color = SN_COLOR_AUTO, by = BY_SELF, tree_kind = SN_CALL_TREE_NONE;
 static bool merges, annotates = true, finds_cycles = true;
 static int64_t function_limit = 10, context = 2, depth = 20;
-static const char *sort, *show, *folders, *threshold_text, *function_pattern;
+static const char *sort, *show, *folders, *threshold_text, *function_pattern, *html, *page_threshold_text;
 
 static const sn_option options[] = {
     {"merge", SN_OPTION_FLAG, &merges, "no", NULL, "report the sum of all files"},
@@ -45,21 +45,12 @@ static const sn_option options[] = {
     {"context", SN_OPTION_NUMBER, &context, "2", NULL, "source lines shown around each line with counts"},
     {"sources", SN_OPTION_STRING, &folders, "", "FOLDERS",
      "where sources are looked for that are not where they were compiled (separated by colons)"},
+    {"html", SN_OPTION_STRING, &html, "none", "FILE", "write a page for browsers instead, with pictures"},
+    {"page-threshold", SN_OPTION_STRING, &page_threshold_text, "0.01", "PERCENT",
+     "leave out of the page what is less, where there is much"},
     {"color", SN_OPTION_CHOICE, &color, "auto", "auto|yes|no", "mark what is large; auto: on a terminal"},
     {0},
 };
-
-static double percent_of(const char *option, const char *text, double otherwise) {
-    char *end;
-    if (text == NULL) {
-        return otherwise;
-    }
-    double value = strtod(text, &end);
-    if (end == text || *end != '\0' || !isfinite(value) || value < 0 || value > 100) {
-        sn_fail(SN_STATUS_USAGE, "--%s needs a number of per cent from 0 to 100, not '%s'", option, text);
-    }
-    return value;
-}
 
 static void check_options(size_t file_count) {
     if (function_limit < 0) {
@@ -71,7 +62,8 @@ static void check_options(size_t file_count) {
     if (depth < 1 || depth > 1000) {
         sn_fail(SN_STATUS_USAGE, "--depth must be from 1 to 1000");
     }
-    percent_of("threshold", threshold_text, 1);
+    sn_report_percent("threshold", threshold_text, 1);
+    sn_page_check(html, page_threshold_text, file_count, merges);
     if (file_count > 2 && !merges) {
         sn_fail(SN_STATUS_USAGE, "%zu files: two are compared, more are added up by --merge", file_count);
     }
@@ -204,7 +196,7 @@ static sn_profile_view lines_view(const sn_profile *lines, const char *const *fi
 }
 
 static void print_one(const sn_call_profile *profile, const char *const *files, size_t count) {
-    sn_call_graph graph = sn_call_graph_make(profile, finds_cycles);
+    sn_call_graph graph = sn_call_graph_make(profile, finds_cycles || html != NULL); /* a page draws no loops */
     sn_call_view view = {
         .profile = profile,
         .graph = &graph,
@@ -212,11 +204,14 @@ static void print_one(const sn_call_profile *profile, const char *const *files, 
         .is_by_inclusive = by == BY_INCLUSIVE,
         .tree = (sn_call_tree_kind)tree_kind,
         .depth = (unsigned)depth,
-        .threshold = percent_of("threshold", threshold_text, 1),
+        .threshold = sn_report_percent("threshold", threshold_text, 1),
     };
     put_in_order(&view);
     choose_functions(&view);
-    if (format == FORMAT_JSON) {
+    if (html != NULL) {
+        sn_page_write(&(sn_page_request){.path = html, .view = &view.lines, .graph = &graph,
+                                         .threshold = sn_report_percent("page-threshold", page_threshold_text, 0.01)});
+    } else if (format == FORMAT_JSON) {
         sn_call_print_json(&view);
     } else {
         sn_call_print_text(&view);

@@ -4,6 +4,7 @@
 #include "report/report.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +83,18 @@ static const sn_report_kind *kind_of(const char *path) {
         sn_fail(SN_REPORT_DAMAGED, "'%s' is a profile of %s, which sonde report does not read", path, owner);
     }
     sn_fail(SN_REPORT_DAMAGED, "'%s' is no profile that sonde report knows", path);
+}
+
+double sn_report_percent(const char *option, const char *text, double otherwise) {
+    char *end;
+    if (text == NULL) {
+        return otherwise;
+    }
+    double value = strtod(text, &end);
+    if (end == text || *end != '\0' || !isfinite(value) || value < 0 || value > 100) {
+        sn_fail(SN_STATUS_USAGE, "--%s needs a number of per cent from 0 to 100, not '%s'", option, text);
+    }
+    return value;
 }
 
 /** Whether `word` is the name of a flag, without a value. */

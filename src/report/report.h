@@ -30,6 +30,10 @@ typedef struct sn_report_kind {
 
 extern const sn_report_kind sn_report_cachegrind, sn_report_callgrind, sn_report_memtrace;
 
+/** The value of an option that is a share in per cent, from 0 to 100; `otherwise` if it was not given (NULL). What is wrong
+    with it ends the run with one line. */
+double sn_report_percent(const char *option, const char *text, double otherwise);
+
 /** The subcommand: `words` are those behind `sonde report`, NULL-terminated. Does not return. */
 _Noreturn void sn_report_command(const char *const *words);
 
