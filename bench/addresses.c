@@ -17,17 +17,10 @@ static void batch(const sn_batch *batch) {
 
 static void start(void) { trace = sn_trace_new(&(sn_trace_options){.record_size = 8, .batch = batch}); }
 
-static void append(uint64_t address, sn_thread *thread) { sn_trace_write(thread, trace, &address); }
-
-static void enumerate(sn_thread *thread, const sn_access *accesses, size_t count, void *data) {
-    (void)data;
-    for (size_t i = 0; i < count; i++) append(accesses[i].address, thread);
-}
-
 static void instrument_one(sn_block *block, unsigned index) {
     unsigned count;
     if (sn_block_instruction(block, index)->accesses_vary) {
-        sn_insert_accesses(block, index, enumerate, NULL);
+        sn_trace_append_accesses(block, index, trace, 1, 1, &(sn_access_field){.size = 8, .part = SN_ACCESS_ADDRESS});
         return;
     }
     const sn_operand *operands = sn_block_operands(block, index, &count);

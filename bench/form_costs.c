@@ -1,6 +1,6 @@
 /**
- * @fileoverview A tool that inserts one form of analysis code before each addition of bench/workloads/additions.S, so that
- * bench/form_costs.py can tell what the form costs. --form= is its name in the table below.
+ * @fileoverview A tool that inserts one form of analysis code before each addition of bench/workloads/additions.S, or each
+ * test of bit_tests.S, so that bench/form_costs.py can tell what the form costs. --form= is its name in the table below.
  */
 #include <string.h>
 
@@ -97,6 +97,11 @@ static void call(sn_block *block, unsigned index) {
 
 static void enumerate(sn_block *block, unsigned index) { sn_insert_accesses(block, index, accesses, NULL); }
 
+static void append_accesses(sn_block *block, unsigned index) {
+    sn_access_field field = {.offset = 0, .size = 8, .part = SN_ACCESS_ADDRESS};
+    sn_trace_append_accesses(block, index, small, 1, 1, &field);
+}
+
 static const struct form {
     const char *name;
     void (*insert)(sn_block *block, unsigned index);
@@ -104,12 +109,14 @@ static const struct form {
     {"nothing", nothing}, {"count", count}, {"count value", count_value}, {"slot", to_slot},
     {"load and store", load_and_store}, {"compute", compute}, {"branch", branch}, {"append constant", append_constant},
     {"append address", append_address}, {"append address and value", append_both}, {"fast call", call_fast},
-    {"call", call}, {"accesses", enumerate},
+    {"call", call}, {"accesses", enumerate}, {"append accesses", append_accesses},
 };
 
-/** The additions are the only instructions that have memory written and a register read. */
-static bool is_addition(sn_block *block, unsigned index) {
+/** The additions are the only instructions that have memory written and a register read, the bit tests the only ones whose
+    accesses vary. */
+static bool is_chosen(sn_block *block, unsigned index) {
     unsigned operand_count;
+    if (sn_block_instruction(block, index)->accesses_vary) return true;
     const sn_operand *operands = sn_block_operands(block, index, &operand_count);
     return operand_count >= 2 && operands[0].place == SN_PLACE_MEMORY && operands[0].role == SN_ROLE_BOTH &&
            operands[1].place == SN_PLACE_GENERAL;
@@ -119,7 +126,7 @@ static void instrument(sn_block *block) {
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         if (strcmp(forms[i].name, form)) continue;
         for (unsigned at = 0; at < sn_block_size(block); at++) {
-            if (!is_addition(block, at)) continue;
+            if (!is_chosen(block, at)) continue;
             sn_insert_before(block, at);
             forms[i].insert(block, at);
         }

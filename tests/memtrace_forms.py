@@ -53,6 +53,9 @@ FORMS = [
     ("bit test", "", "btl $3, (%rbx)", "L d 4"),
     ("bit test far away", "", "mov $1000, %ecx; bt %rcx, (%rbx)", "L d+120 8"),
     ("bit set far below", "", "mov $-1, %ecx; movslq %ecx, %rcx; bts %ecx, 64(%rbx)", "M d+60 4"),
+    ("bit complemented, 16 wide, below", "", "mov $0x1ffef, %ecx; btc %cx, 64(%rbx)", "M d+60 2"),
+    ("bit cleared, 64 wide, extended registers", "", "mov $129, %r9d; mov %rbx, %r10; mov $2, %r11d; "
+     "btr %r9, 8(%r10,%r11,8)", "M d+40 8"),
     ("table lookup", "", "mov $7, %al; xlat", "L d+7 1"),
     ("store without cache", "", "movnti %eax, (%rbx)", "S d 4"),
     ("swap bytes", "movbe", "movbe (%rbx), %eax; movbe %ax, 8(%rbx)", "L d 4 S d+8 2"),
@@ -98,6 +101,9 @@ FORMS = [
     ("repeated move", "", "mov $3, %ecx; rep movsq", copies("words", "d", 8, (0, 8, 16))),
     ("repeated move down", "", "mov $3, %ecx; lea 16(%rsi), %rsi; lea 16(%rdi), %rdi; std; rep movsq; cld",
      copies("words", "d", 8, (16, 8, 0))),
+    ("repeated store down", "", "mov $3, %ecx; lea 16(%rdi), %rdi; std; rep stosw; cld", run_of("S", "d", 2, (16, 14, 12))),
+    ("repeated move onto itself", "", "mov $2, %ecx; mov %rdi, %rsi; rep movsq", "L d 8 S d 8 L d+8 8 S d+8 8"),
+    ("repeated store, short addresses", "", "mov $2, %ecx; addr32 rep stosl", run_of("S", "d", 4, (0, 4))),
     ("repeated store", "", "mov $5, %ecx; rep stosl", run_of("S", "d", 4, range(0, 20, 4))),
     ("repeated load", "", "mov $2, %ecx; rep lodsb", run_of("L", "words", 1, range(2))),
     ("repeated nothing", "", "xor %ecx, %ecx; rep movsq; rep stosb; repe cmpsb; repne scasb; rep lodsl", ""),
@@ -150,6 +156,16 @@ FORMS = [
     ("load by mask", "avx512f", "mov $0x21, %eax; kmovw %eax, %k1; vmovdqu32 (%rbx), %zmm0{%k1}{z}",
      "L d 4 L d+20 4"),
     ("store by mask", "avx512bw", "mov $0x5, %eax; kmovq %rax, %k1; vmovdqu8 %zmm0, 3(%rbx){%k1}", "S d+3 1 S d+5 1"),
+    ("compare by mask", "avx512bw avx512vl", "mov $0x80000003, %eax; kmovd %eax, %k2; "
+     "vpcmpub $4, 32(%rbx), %ymm0, %k1{%k2}", "L d+32 1 L d+33 1 L d+63 1"),
+    ("store of all by mask", "avx512bw", "mov $-1, %rax; kmovq %rax, %k1; vmovdqu8 %zmm0, 1(%rbx){%k1}",
+     run_of("S", "d", 1, range(1, 65))),
+    ("one element to all lanes by mask", "avx512f", "mov $0x8000, %eax; kmovw %eax, %k1; "
+     "vpaddd 12(%rbx){1to16}, %zmm0, %zmm0{%k1}", "L d+12 4"),
+    ("two elements to all lanes by mask", "avx512dq", "mov $0x80, %eax; kmovw %eax, %k1; "
+     "vbroadcasti64x2 16(%rbx), %zmm0{%k1}", "L d+24 8"),
+    ("load by mask, scaled displacement", "avx512f", "mov $0x2, %eax; kmovw %eax, %k1; lea 4(%rbx), %r9; mov $1, %r10d; "
+     "vmovdqu32 128(%r9,%r10,8), %zmm0{%k1}{z}", "L d+144 4"),
     ("load by an empty mask", "avx512bw", ZERO_MASK + "; vmovdqu32 (%rbx), %zmm0{%k1}; vmovdqu64 0, %zmm0{%k1}", ""),
     ("compress", "avx512f", "mov $0xf0, %eax; kmovw %eax, %k1; vpcompressd %zmm0, (%rbx){%k1}",
      run_of("S", "d", 4, (0, 4, 8, 12))),

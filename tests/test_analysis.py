@@ -13,8 +13,9 @@ import differential_driver as driver
 from conftest import ROOT, SONDE
 
 TOOLS = ROOT / "tests" / "tools"
-VALUES, COMPUTING, FAST_CALLS, CALLS, ACCESSES, TAKEN = (1 << bit for bit in range(6))
-WHAT = (VALUES, COMPUTING, FAST_CALLS, ACCESSES, TAKEN, VALUES | COMPUTING | FAST_CALLS | ACCESSES | TAKEN)
+VALUES, COMPUTING, FAST_CALLS, CALLS, ACCESSES, TAKEN, RECORDED = (1 << bit for bit in range(7))
+WHAT = (VALUES, COMPUTING, FAST_CALLS, ACCESSES, TAKEN, RECORDED,
+        VALUES | COMPUTING | FAST_CALLS | ACCESSES | TAKEN | RECORDED)
 SWITCHES = ((), ("--debug-block-limit=1",), ("--debug-block-limit=3",), ("--debug-links=no",), ("--debug-superblocks=no",),
             ("--debug-fsgsbase=no",), ("--debug-return-prediction=yes",))
 

@@ -483,6 +483,73 @@ def test_signals(tmp_path):
     assert fetches == one * rounds
 
 
+REPEATED_SIGNALS = """
+#include <signal.h>
+#include <stdio.h>
+#include <sys/time.h>
+char numbers[40000];
+volatile int handled;
+static void handle(int number) { handled += number == SIGALRM; }
+__attribute__((noipa)) void work(void) {
+    void *to = numbers;
+    long count = sizeof numbers;
+    __asm__ volatile("std; rep stosb; cld" : "=D"(to), "+c"(count) : "0"((char *)to + count - 1), "a"(1) : "memory");
+}
+int main(void) {
+    struct itimerval often = {{0, 1000}, {0, 1000}}, never = {0};
+    signal(SIGALRM, handle);
+    setitimer(ITIMER_REAL, &often, NULL);
+    long rounds = 0;
+    for (; handled < 20 && rounds < 60; rounds++) work();
+    setitimer(ITIMER_REAL, &never, NULL);
+    printf("%p %ld\\n", (void *)numbers, rounds);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["--debug-block-limit=1"]], **ids)
+def test_signals_in_repetitions(tmp_path, options):
+    """A repeated instruction that signals leave and that goes on: each of its accesses once, in order."""
+    program = build_c(tmp_path, "repeated_signals", REPEATED_SIGNALS)
+    ended = run_sonde("memtrace", "--only=work", *options, f"--output={tmp_path}/trace", program)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    numbers, rounds = int(ended.stdout.split()[0], 16), int(ended.stdout.split()[1])
+    traced = parse(run_sonde("report", "--view=trace", tmp_path / "trace").stdout)
+    assert [address for letter, address, size in traced if (letter, size) == ("S", 1)] == \
+        list(range(numbers + 39999, numbers - 1, -1)) * rounds
+
+
+REPEATED_FAULT = """
+    .globl _start
+_start:
+    mov $9, %eax
+    mov $0x20000000, %edi
+    mov $4096, %esi
+    mov $3, %edx
+    mov $0x32, %r10d
+    mov $-1, %r8
+    xor %r9d, %r9d
+    syscall
+    lea 4086(%rax), %rdi
+    mov $marker, %esi
+    mov $20, %ecx
+    rep movsb
+    .bss
+marker: .skip 4096
+"""
+
+
+@pytest.mark.parametrize("form", ["text", "binary"])
+def test_fault_in_repetitions(tmp_path, form):
+    """What was done before the fault is there, what faulted is not."""
+    program = build_assembly(tmp_path, "repeated_fault", REPEATED_FAULT)
+    marker = symbols_of(program)["marker"]
+    traced = parse(trace(tmp_path, form, program, status=-11))
+    assert traced == [access for i in range(10)
+                      for access in (("L", marker + i, 1), ("S", 0x20000000 + 4086 + i, 1))]
+
+
 EXEC = """
 #include <stdio.h>
 #include <string.h>

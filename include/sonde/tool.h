@@ -259,7 +259,10 @@ void sn_count(sn_block *block, sn_counter counter, sn_value amount);
 void sn_call(sn_block *block, void *function, unsigned count, const sn_value *arguments);
 
 /** Call a leaf function compiled with SN_FAST: some nanoseconds. It may use no vector registers, no thread-local
-    variables and no function that is not SN_FAST itself; up to 6 arguments; returns a 64-bit value. */
+    variables, no string instructions (the direction flag is the client's) and no function that is not SN_FAST itself, nor
+    one that the compiler calls of its own accord: copy and clear large objects piece by piece, as gcc makes calls of
+    memcpy() and memset(), or string instructions, of assignments to them, and with -O3 or
+    -ftree-loop-distribute-patterns of loops. Up to 6 arguments; returns a 64-bit value. */
 sn_value sn_call_fast(sn_block *block, void *function, unsigned count, const sn_value *arguments);
 #define SN_FAST __attribute__((target("general-regs-only"), no_stack_protector, no_instrument_function, aligned(16)))
 
@@ -320,6 +323,34 @@ typedef struct sn_field {
 
 /** Append a record. Bytes that no field covers keep what an older record left. */
 void sn_trace_append(sn_block *block, sn_trace *trace, unsigned count, const sn_field *fields);
+
+/** What a field of a record holds that stands for an access. */
+typedef enum sn_access_part {
+    SN_ACCESS_CONSTANT, /**< `constant` of the field */
+    SN_ACCESS_ADDRESS,
+    SN_ACCESS_SIZE,     /**< bytes */
+    SN_ACCESS_ROLE,     /**< SN_ROLE_READ or SN_ROLE_WRITTEN */
+    SN_ACCESS_OPERAND,  /**< number in sn_block_operands() */
+} sn_access_part;
+
+/** The low `size` bytes (1, 2, 4 or 8) of a part of the access go to `offset`. A field may lie in one before it. */
+typedef struct sn_access_field {
+    uint16_t offset;
+    uint8_t size;
+    uint8_t part;      /**< sn_access_part */
+    uint64_t constant; /**< SN_ACCESS_CONSTANT */
+} sn_access_field;
+
+/**
+ * For an instruction whose accesses vary: append each access that it makes, in the order and at the time that
+ * sn_insert_accesses() says, as `records` records one behind the other, to which the offsets of the at most 8 fields
+ * refer. Accesses that follow from the general and the mask registers (repeated string instructions, elements under a
+ * mask, bits addressed by number) cost some nanoseconds and as much again for each access; for all others, and when the
+ * buffer's end is near, it is as if a function given to sn_insert_accesses() called sn_trace_write().
+ * Ends the run with one line if the fields do not fit into the records, or these into 128 bytes.
+ */
+void sn_trace_append_accesses(sn_block *block, unsigned index, sn_trace *trace, unsigned records, unsigned count,
+                              const sn_access_field *fields);
 
 /** Append a record from C code that the thread itself runs (called functions, events). */
 void sn_trace_write(sn_thread *thread, sn_trace *trace, const void *record);

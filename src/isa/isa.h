@@ -174,6 +174,44 @@ typedef struct sn_access_state {
 size_t sn_accesses_of(const sn_insn *insn, const sn_access_state *state, uint64_t done, uint64_t first,
                       sn_access *accesses, size_t capacity);
 
+/** How the accesses of an instruction follow from a few registers. */
+typedef enum sn_access_shape_kind {
+    SN_SHAPE_NONE,     /**< they don't, or it is not worth it */
+    SN_SHAPE_LANES,    /**< elements of a memory operand that a mask register chooses */
+    SN_SHAPE_REPEATED, /**< a string instruction's, counted down in a register */
+    SN_SHAPE_BIT,      /**< the unit that holds the bit of a number */
+    SN_SHAPE_TABLE,    /**< the entry of a number */
+} sn_access_shape_kind;
+
+/** Which elements active lanes stand for. */
+typedef enum sn_lane_rule {
+    SN_LANES_EACH,     /**< lane N for element N modulo their number */
+    SN_LANES_PACKED,   /**< as many elements from the first on as lanes are active */
+    SN_LANES_TOGETHER, /**< all elements, if any lane is active */
+} sn_lane_rule;
+
+#define SN_SHAPE_NO_OPERAND 255
+
+/**
+ * What sn_accesses_of() does for most instructions, taken apart so that it can be done by a function that sees no more
+ * than the values of `inputs`: the address of a lane's first element and the mask; the count, the source and the
+ * destination of a repeated instruction before it; address and number of a bit; start and number of an entry.
+ */
+typedef struct sn_access_shape {
+    uint8_t kind;                /**< sn_access_shape_kind */
+    uint8_t size_log;            /**< bytes of an access */
+    uint8_t read_operand;        /**< numbers in the list of operands; SN_SHAPE_NO_OPERAND where there is no such access */
+    uint8_t other_operand;
+    uint8_t other_role;          /**< reading comes first (lanes: there is one of the two) */
+    uint8_t rule;                /**< lanes: sn_lane_rule */
+    uint8_t lanes_log, elements_log;
+    uint8_t input_count;
+    uint8_t input_registers[3];  /**< general registers among the inputs */
+} sn_access_shape;
+
+/** The shape of an instruction and the operands that are its inputs: memory operands stand for their address. */
+void sn_access_shape_of(const sn_insn *insn, sn_access_shape *shape, sn_operand inputs[3]);
+
 /** Where a component of the processor state lies in a saved image. */
 typedef struct sn_state_component {
     uint32_t size;   /**< 0: the processor has none of this number */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "jit/access_recorder.h"
 #include "jit/insert.h"
 #include "jit/thread.h"
 #include "jit/trace.h"
@@ -79,16 +80,20 @@ sn_value sn_constant(sn_block *block, uint64_t constant) {
 
 sn_value sn_current_thread(sn_block *block) { return with_result(block, add(block, SN_OPERATION_THREAD)); }
 
+static uint32_t add_operand(sn_block *block, const sn_operand *operand) {
+    sn_analysis *analysis = &block->analysis;
+    if (analysis->operand_count == SN_MOST_INSERTED_OPERANDS) too_much("operands");
+    analysis->operands[analysis->operand_count] = *operand;
+    return analysis->operand_count++;
+}
+
 /** A copy of an operand of the instruction at the chosen place; its number among the inserted ones. */
 static uint32_t take_operand(sn_block *block, unsigned number) {
-    sn_analysis *analysis = &block->analysis;
     unsigned count;
-    const sn_operand *operands = sn_block_operands(block, analysis->index, &count);
+    const sn_operand *operands = sn_block_operands(block, block->analysis.index, &count);
     if (number >= count)
         sn_fail(SN_STATUS_ENGINE, "the tool asks for operand %u of an instruction that has %u", number, count);
-    if (analysis->operand_count == SN_MOST_INSERTED_OPERANDS) too_much("operands");
-    analysis->operands[analysis->operand_count] = operands[number];
-    return analysis->operand_count++;
+    return add_operand(block, &operands[number]);
 }
 
 sn_value sn_operand_address(sn_block *block, unsigned operand) {
@@ -267,19 +272,21 @@ void sn_call_before(sn_block *block, unsigned index, void (*function)(sn_thread 
     sn_call(block, (void *)function, 2, arguments);
 }
 
+/** The enumeration leaves the cache for function(thread, accesses, count, data). */
+static void add_enumeration(sn_block *block, void *function, void *data) {
+    sn_operation *operation = add(block, SN_OPERATION_ACCESSES);
+    operation->function = function;
+    operation->data = data;
+}
+
 void sn_insert_accesses(sn_block *block, unsigned index, sn_accesses_function *function, void *data) {
     uint8_t old_index = block->analysis.index, old_when = block->analysis.when;
-    const sn_insn *insn = &block->insns[index];
     sn_insert_before(block, index);
-    sn_operation *operation = add(block, SN_OPERATION_ACCESSES);
-    operation->function = (void *)function;
-    operation->data = data;
-    if (insn->repeated) {
+    add_enumeration(block, (void *)function, data);
+    if (block->insns[index].repeated) {
         /* What was noted before is told when the number of repetitions is known. */
         sn_insert_after(block, index);
-        operation = add(block, SN_OPERATION_ACCESSES);
-        operation->function = (void *)function;
-        operation->data = data;
+        add_enumeration(block, (void *)function, data);
     }
     block->analysis.index = old_index;
     block->analysis.when = old_when;
@@ -304,6 +311,56 @@ void sn_trace_append(sn_block *block, sn_trace *trace, unsigned count, const sn_
     sn_operation *operation = add(block, SN_OPERATION_APPENDED);
     operation->number = sn_trace_number(trace);
     operation->size = (uint8_t)size;
+}
+
+/** What an operand that is an input of a shape stands for. */
+static sn_value input_value(sn_block *block, const sn_operand *operand) {
+    bool in_memory = operand->place == SN_PLACE_MEMORY;
+    uint32_t number = add_operand(block, operand);
+    sn_operation *operation = add(block, in_memory ? SN_OPERATION_ADDRESS : SN_OPERATION_VALUE);
+    operation->number = number;
+    return with_result(block, operation);
+}
+
+/** The fast function at the chosen place, and the enumeration if there is too little room. */
+static void add_recording(sn_block *block, const sn_access_recorder *recorder, const sn_operand *inputs, unsigned count) {
+    sn_value arguments[SN_MOST_CALL_ARGUMENTS] = {sn_current_thread(block),
+                                                  sn_constant(block, (uint64_t)(uintptr_t)recorder)};
+    for (unsigned i = 0; i < count; i++) arguments[2 + i] = input_value(block, &inputs[i]);
+    void *function = sn_access_recorder_function(recorder->shape.kind);
+    sn_label done = sn_label_new(block);
+    sn_value no_room = sn_call_fast(block, function, 2 + count, arguments);
+    sn_branch_if(block, SN_EQUAL, no_room, sn_constant(block, false), done);
+    add_enumeration(block, (void *)sn_access_recorder_take, (void *)recorder);
+    sn_label_here(block, done);
+}
+
+static void add_repeated_recording(sn_block *block, unsigned index, const sn_access_recorder *recorder,
+                                   const sn_operand *inputs) {
+    sn_value arguments[SN_MOST_CALL_ARGUMENTS] = {sn_current_thread(block),
+                                                  sn_constant(block, (uint64_t)(uintptr_t)recorder),
+                                                  sn_constant(block, block->insns[index].pc)};
+    for (unsigned i = 0; i < 3; i++) arguments[3 + i] = input_value(block, &inputs[i]);
+    sn_call_fast(block, (void *)sn_access_recorder_begin, 6, arguments);
+    sn_insert_after(block, index);
+    add_recording(block, recorder, inputs, 1);
+}
+
+void sn_trace_append_accesses(sn_block *block, unsigned index, sn_trace *trace, unsigned records, unsigned count,
+                              const sn_access_field *fields) {
+    uint8_t old_index = block->analysis.index, old_when = block->analysis.when;
+    sn_access_shape shape;
+    sn_operand inputs[3];
+    sn_insert_before(block, index);
+    sn_access_shape_of(&block->insns[index], &shape, inputs);
+    const sn_access_recorder *recorder = sn_access_recorder_of(&shape, trace, records, count, fields);
+    switch ((sn_access_shape_kind)shape.kind) {
+    case SN_SHAPE_NONE: sn_insert_accesses(block, index, sn_access_recorder_take, (void *)recorder); break;
+    case SN_SHAPE_REPEATED: add_repeated_recording(block, index, recorder, inputs); break;
+    default: add_recording(block, recorder, inputs, shape.input_count);
+    }
+    block->analysis.index = old_index;
+    block->analysis.when = old_when;
 }
 
 /* ------------------------------------------------------------------ sequences */

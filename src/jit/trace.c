@@ -43,6 +43,7 @@ sn_trace *sn_trace_new(const sn_trace_options *options) {
 
 unsigned sn_trace_number(const sn_trace *trace) { return trace->number; }
 unsigned sn_trace_record_size(const sn_trace *trace) { return trace->record_size; }
+uint64_t sn_trace_buffer_size(const sn_trace *trace) { return trace->buffer_size; }
 bool sn_traces_exist(void) { return trace_count > 0; }
 
 /* With workers, a thread has two buffers a trace, which change places when one is given to a worker. */

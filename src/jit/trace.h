@@ -18,6 +18,7 @@
 
 unsigned sn_trace_number(const sn_trace *trace);
 unsigned sn_trace_record_size(const sn_trace *trace);
+uint64_t sn_trace_buffer_size(const sn_trace *trace); /**< bytes */
 
 /** Whether the tool has made a trace. */
 bool sn_traces_exist(void);

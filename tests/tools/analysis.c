@@ -6,10 +6,10 @@
 
 #include <sonde/tool.h>
 
-enum { VALUES = 1, COMPUTING = 2, FAST_CALLS = 4, CALLS = 8, ACCESSES = 16, TAKEN = 32 };
+enum { VALUES = 1, COMPUTING = 2, FAST_CALLS = 4, CALLS = 8, ACCESSES = 16, TAKEN = 32, RECORDED = 64 };
 #define MOST_OPERANDS 16
 
-static int64_t what = VALUES | COMPUTING | FAST_CALLS | ACCESSES | TAKEN;
+static int64_t what = VALUES | COMPUTING | FAST_CALLS | ACCESSES | TAKEN | RECORDED;
 static sn_trace *words, *wide;
 static uint64_t table[4096];
 static sn_counter counters;
@@ -17,7 +17,7 @@ static sn_slot slot;
 static uint64_t records;
 
 static const sn_option options[] = {
-    {"what", SN_OPTION_NUMBER, &what, "55", NULL, "sum of the parts that are inserted"},
+    {"what", SN_OPTION_NUMBER, &what, "119", NULL, "sum of the parts that are inserted"},
     {NULL, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -100,6 +100,17 @@ static void insert_call(sn_block *block, unsigned index) {
     sn_slot_store(block, slot, sn_compute(block, SN_ADD, x, sn_constant(block, 1)));
 }
 
+/** The accesses, once as they are, once with all that is known of them. */
+static void insert_recording(sn_block *block, unsigned index) {
+    sn_trace_append_accesses(block, index, words, 1, 1, &(sn_access_field){.size = 8, .part = SN_ACCESS_ADDRESS});
+    sn_access_field fields[] = {{.size = 8, .part = SN_ACCESS_CONSTANT, .constant = index},
+                                {.offset = 1, .size = 1, .part = SN_ACCESS_ROLE},
+                                {.offset = 2, .size = 2, .part = SN_ACCESS_OPERAND},
+                                {.offset = 4, .size = 4, .part = SN_ACCESS_SIZE},
+                                {.offset = 8, .size = 8, .part = SN_ACCESS_ADDRESS}};
+    sn_trace_append_accesses(block, index, words, 2, 5, fields);
+}
+
 static void insert_taken(sn_block *block, unsigned index) {
     sn_insert_taken(block, index);
     sn_trace_append(block, words, 1, (sn_field[]){{.offset = 0, .size = 8, .value = sn_constant(block, index)}});
@@ -116,6 +127,7 @@ static void instrument(sn_block *block) {
         if (what & FAST_CALLS) insert_fast_call(block, i, goes_on);
         if (what & CALLS) insert_call(block, i);
         if (what & ACCESSES && instruction->accesses_vary) sn_insert_accesses(block, i, accesses, NULL);
+        if (what & RECORDED && instruction->accesses_vary) insert_recording(block, i);
         if (what & TAKEN && instruction->kind == SN_KIND_CONDITIONAL) insert_taken(block, i);
     }
 }

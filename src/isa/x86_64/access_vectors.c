@@ -112,7 +112,7 @@ bool sn_access_ignores_mask(const sn_encoded *encoded) {
     }
 }
 
-enum { NO_ELEMENTS, BY_LANE, PACKED, ALL_OR_NOTHING };
+enum { BY_LANE = SN_LANES_EACH, PACKED = SN_LANES_PACKED, ALL_OR_NOTHING = SN_LANES_TOGETHER, NO_ELEMENTS };
 
 /** What an opcode does with its memory operand. Fits into the upper half of a word of the cache. */
 typedef struct sn_lane_shape {
@@ -241,4 +241,16 @@ void sn_access_lanes(sn_accessing *a) {
     for (; active; active &= active - 1)
         sn_accessing_add(a, at + ((uint64_t)__builtin_ctzll(active) << shape.element_log), size,
                          shape.stores ? SN_ROLE_WRITTEN : SN_ROLE_READ, shape.operand);
+}
+
+void sn_access_lanes_shape(const sn_insn *insn, const sn_encoded *encoded, sn_access_shape *shape) {
+    sn_lane_shape lanes = shape_of(insn, encoded);
+    if (lanes.rule == NO_ELEMENTS) return;
+    shape->kind = SN_SHAPE_LANES;
+    shape->size_log = lanes.element_log;
+    shape->rule = lanes.rule;
+    shape->lanes_log = lanes.lanes_log;
+    shape->elements_log = lanes.elements_log;
+    if (lanes.stores) shape->other_operand = lanes.operand;
+    else shape->read_operand = lanes.operand;
 }

@@ -123,73 +123,65 @@ sn_address sn_accessing_address(const sn_accessing *a, unsigned scale) {
 
 /* ------------------------------------------------------------------- string operations */
 
-enum { NO_OPERAND = 255 };
-
-/** Numbers in the list of operands; NO_OPERAND where the instruction has none such. */
-typedef struct sn_string_form {
-    uint8_t opcode;                 /**< of the byte form; the next one has larger elements */
-    uint8_t source, destination;    /**< at the source and the destination pointer */
-    uint8_t destination_role;
-} sn_string_form;
-
 static const sn_string_form string_forms[] = {
-    {0x6c, NO_OPERAND, 0, SN_ROLE_WRITTEN}, /* ins */
-    {0x6e, 1, NO_OPERAND, 0},               /* outs */
+    {0x6c, SN_SHAPE_NO_OPERAND, 0, SN_ROLE_WRITTEN}, /* ins */
+    {0x6e, 1, SN_SHAPE_NO_OPERAND, 0},               /* outs */
     {0xa4, 1, 0, SN_ROLE_WRITTEN},          /* movs */
     {0xa6, 0, 1, SN_ROLE_READ},             /* cmps */
-    {0xaa, NO_OPERAND, 0, SN_ROLE_WRITTEN}, /* stos */
-    {0xac, 1, NO_OPERAND, 0},               /* lods */
-    {0xae, NO_OPERAND, 1, SN_ROLE_READ},    /* scas */
+    {0xaa, SN_SHAPE_NO_OPERAND, 0, SN_ROLE_WRITTEN}, /* stos */
+    {0xac, 1, SN_SHAPE_NO_OPERAND, 0},               /* lods */
+    {0xae, SN_SHAPE_NO_OPERAND, 1, SN_ROLE_READ},    /* scas */
 };
 
-static const sn_string_form *string_form_of(uint8_t opcode) {
+const sn_string_form *sn_string_form_of(uint8_t opcode) {
     const sn_string_form *form = string_forms;
     while (form->opcode != (opcode & 0xfe)) form++;
     return form;
 }
 
 /** ins and outs know no elements of 8 bytes. */
-static unsigned string_element(const sn_encoded *encoded) {
+unsigned sn_string_element(const sn_encoded *encoded) {
     bool is_port = encoded->opcode < 0x70;
     if (!(encoded->opcode & 1)) return 1;
     if (encoded->wide && !is_port) return 8;
     return encoded->narrow && !encoded->wide ? 2 : 4;
 }
 
-static void access_string(sn_accessing *a) {
-    const sn_string_form *form = string_form_of(a->encoded.opcode);
+void sn_access_string(sn_accessing *a) {
+    const sn_string_form *form = sn_string_form_of(a->encoded.opcode);
     const uint64_t *general = a->state->general;
-    unsigned size = string_element(&a->encoded);
+    unsigned size = sn_string_element(&a->encoded);
     uint64_t limit = a->encoded.short_address ? UINT32_MAX : UINT64_MAX;
     uint64_t step = a->state->backwards ? -(uint64_t)size : size;
-    unsigned accesses = (form->source != NO_OPERAND) + (form->destination != NO_OPERAND);
+    unsigned accesses = (form->source != SN_SHAPE_NO_OPERAND) + (form->destination != SN_SHAPE_NO_OPERAND);
     a->number = a->first / accesses * accesses;
     for (uint64_t i = a->first / accesses; i < a->done && !sn_accessing_is_full(a); i++) {
-        if (form->source != NO_OPERAND)
+        if (form->source != SN_SHAPE_NO_OPERAND)
             sn_accessing_add(a, a->state->bases[a->insn->segment] + ((general[RSI] + i * step) & limit), size,
                              SN_ROLE_READ, form->source);
-        if (form->destination != NO_OPERAND)
+        if (form->destination != SN_SHAPE_NO_OPERAND)
             sn_accessing_add(a, (general[RDI] + i * step) & limit, size, form->destination_role, form->destination);
     }
 }
 
 /* ------------------------------------------------------------------- bits and look-up */
 
+unsigned sn_bit_unit(const sn_encoded *encoded) { return encoded->wide ? 8 : encoded->narrow ? 2 : 4; }
+
 /** The bit's number counts from the address on, in both directions; the unit that holds it is accessed. */
-static void access_bit(sn_accessing *a) {
-    enum { TEST_ONLY = 0xa3 };
+void sn_access_bit(sn_accessing *a) {
     static const uint8_t operand = 0;
-    unsigned size = a->encoded.wide ? 8 : a->encoded.narrow ? 2 : 4;
+    unsigned size = sn_bit_unit(&a->encoded);
     uint64_t number = a->state->general[a->encoded.reg];
     int64_t bit = size == 8 ? (int64_t)number : size == 4 ? (int32_t)number : (int16_t)number;
     sn_address address = sn_accessing_address(a, 1);
     address.start += (uint64_t)((bit >> (size == 8 ? 6 : size == 4 ? 5 : 4)) * (int64_t)size);
     sn_accessing_add(a, sn_address_plain(&address), size, SN_ROLE_READ, operand);
-    if (a->encoded.opcode != TEST_ONLY)
+    if (a->encoded.opcode != SN_BIT_TEST)
         sn_accessing_add(a, sn_address_plain(&address), size, SN_ROLE_WRITTEN, operand);
 }
 
-static void access_table(sn_accessing *a) {
+void sn_access_table(sn_accessing *a) {
     uint64_t address = a->state->general[RBX] + (uint8_t)a->state->general[RAX];
     uint64_t limit = a->encoded.short_address ? UINT32_MAX : UINT64_MAX;
     sn_accessing_add(a, a->state->bases[a->insn->segment] + (address & limit), 1, SN_ROLE_READ, 0);
@@ -220,15 +212,15 @@ typedef struct sn_access_form {
     uint8_t first, last; /**< opcodes */
     uint8_t extensions;  /**< bit N: ModRM.reg (three bits) N */
     uint8_t operands;    /**< REGISTER, MEMORY: what ModRM names */
-    void (*enumerate)(sn_accessing *a); /**< NULL: nothing is accessed */
+    sn_enumeration *enumerate; /**< NULL: nothing is accessed */
 } sn_access_form;
 
 static const sn_access_form forms[] = {
-    {LEGACY, MAP_ONE_BYTE, ANY, 0xd7, 0xd7, ANY, ANY, access_table},                       /* xlat */
-    {LEGACY, MAP_0F, ANY, 0xa3, 0xa3, ANY, MEMORY, access_bit},                            /* bt */
-    {LEGACY, MAP_0F, ANY, 0xab, 0xab, ANY, MEMORY, access_bit},                            /* bts */
-    {LEGACY, MAP_0F, ANY, 0xb3, 0xb3, ANY, MEMORY, access_bit},                            /* btr */
-    {LEGACY, MAP_0F, ANY, 0xbb, 0xbb, ANY, MEMORY, access_bit},                            /* btc */
+    {LEGACY, MAP_ONE_BYTE, ANY, 0xd7, 0xd7, ANY, ANY, sn_access_table},                       /* xlat */
+    {LEGACY, MAP_0F, ANY, 0xa3, 0xa3, ANY, MEMORY, sn_access_bit},                            /* bt */
+    {LEGACY, MAP_0F, ANY, 0xab, 0xab, ANY, MEMORY, sn_access_bit},                            /* bts */
+    {LEGACY, MAP_0F, ANY, 0xb3, 0xb3, ANY, MEMORY, sn_access_bit},                            /* btr */
+    {LEGACY, MAP_0F, ANY, 0xbb, 0xbb, ANY, MEMORY, sn_access_bit},                            /* btc */
     {LEGACY, MAP_0F, NONE, 0xae, 0xae, EXTENSION(4), MEMORY, sn_access_state_save},        /* xsave */
     {LEGACY, MAP_0F, NONE, 0xae, 0xae, EXTENSION(5), MEMORY, sn_access_state_load},        /* xrstor */
     {LEGACY, MAP_0F, NONE, 0xae, 0xae, EXTENSION(6), MEMORY, sn_access_state_save_changed}, /* xsaveopt */
@@ -245,7 +237,7 @@ static const sn_access_form forms[] = {
     {VEX, MAP_0F38, F3, 0x4b, 0x4b, ANY, MEMORY, sn_access_tile_store},                    /* tilestored */
 };
 
-static const sn_access_form repeated_string = {.enumerate = access_string};
+static const sn_access_form repeated_string = {.enumerate = sn_access_string};
 static const sn_access_form masked_lanes = {.enumerate = sn_access_lanes};
 
 static bool is_of_form(const sn_access_form *form, const sn_insn *insn, const sn_encoded *encoded) {
@@ -265,15 +257,20 @@ static const sn_access_form *form_of(const sn_insn *insn, sn_encoded *encoded) {
     return NULL;
 }
 
+sn_enumeration *sn_enumeration_of(const sn_insn *insn, sn_encoded *encoded) {
+    const sn_access_form *form = form_of(insn, encoded);
+    return form ? form->enumerate : NULL;
+}
+
 bool sn_accesses_vary(const sn_insn *insn) {
     sn_encoded encoded;
-    return form_of(insn, &encoded) != NULL;
+    return sn_enumeration_of(insn, &encoded) != NULL;
 }
 
 size_t sn_accesses_of(const sn_insn *insn, const sn_access_state *state, uint64_t done, uint64_t first,
                       sn_access *accesses, size_t capacity) {
     sn_accessing a = {.insn = insn, .state = state, .done = done, .first = first, .to = accesses, .capacity = capacity};
-    const sn_access_form *form = form_of(insn, &a.encoded);
-    if (form) form->enumerate(&a);
+    sn_enumeration *enumerate = sn_enumeration_of(insn, &a.encoded);
+    if (enumerate) enumerate(&a);
     return a.count;
 }

@@ -89,6 +89,31 @@ void sn_access_state_load(sn_accessing *a);
 void sn_access_tile_load(sn_accessing *a);
 void sn_access_tile_store(sn_accessing *a);
 
+/** Numbers in the list of operands; SN_SHAPE_NO_OPERAND where the instruction has none such. */
+typedef struct sn_string_form {
+    uint8_t opcode;                 /**< of the byte form; the next one has larger elements */
+    uint8_t source, destination;    /**< at the source and the destination pointer */
+    uint8_t destination_role;
+} sn_string_form;
+
+const sn_string_form *sn_string_form_of(uint8_t opcode);
+/** Bytes of one element. */
+unsigned sn_string_element(const sn_encoded *encoded);
+/** Bytes that hold a bit that is addressed by number. */
+unsigned sn_bit_unit(const sn_encoded *encoded);
+/** Of bit instructions: the one that only reads. */
+enum { SN_BIT_TEST = 0xa3 };
+
+/** The function that enumerates the accesses of the instruction, NULL when they do not vary. */
+typedef void sn_enumeration(sn_accessing *a);
+sn_enumeration *sn_enumeration_of(const sn_insn *insn, sn_encoded *encoded);
+
+void sn_access_string(sn_accessing *a);
+void sn_access_bit(sn_accessing *a);
+void sn_access_table(sn_accessing *a);
+/** The part of an instruction's shape that concerns lanes under a mask register; `kind` NONE when it has none. */
+void sn_access_lanes_shape(const sn_insn *insn, const sn_encoded *encoded, sn_access_shape *shape);
+
 /** Whether EVEX's mask register leaves the memory operand of this opcode alone: it is accessed as a whole. */
 bool sn_access_ignores_mask(const sn_encoded *encoded);
 

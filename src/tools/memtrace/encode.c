@@ -307,6 +307,7 @@ void memtrace_encode(memtrace_encoder *encoder, const uint64_t *words, size_t co
 }
 
 void memtrace_encoder_flush(memtrace_encoder *encoder, bool ends) {
+    memtrace_end_rows(&encoder->parser, &sink, encoder);
     if (ends)
         finish_block(encoder);
     write_out(encoder);

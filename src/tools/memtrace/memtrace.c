@@ -196,45 +196,27 @@ static const memtrace_block *make_block(draft *draft) {
     return made;
 }
 
-/** Whether the two are one operand that is read and then written. */
-static bool is_modification(const sn_access *first, const sn_access *second) {
-    return first->operand == second->operand && first->address == second->address && first->size == second->size &&
-           first->role == SN_ROLE_READ && second->role == SN_ROLE_WRITTEN;
-}
-
-/** Make rows of accesses; returns how many accesses they took. */
-static size_t make_rows(const sn_access *accesses, size_t count, memtrace_row *rows, size_t room, size_t *made) {
-    size_t taken = 0;
-    for (*made = 0; taken < count && *made < room; (*made)++) {
-        const sn_access *access = &accesses[taken];
-        bool modifies = taken + 1 < count && is_modification(access, access + 1);
-        unsigned kind = modifies ? MEMTRACE_MODIFY : kind_of_role[access->role];
-        rows[*made] = (memtrace_row){access->address, memtrace_row_word(access->size, kind)};
-        taken += 1 + modifies;
-    }
-    return taken;
-}
-
-static void note_accesses(sn_thread *thread, const sn_access *accesses, size_t count, void *data) {
-    enum { ROOM = 256 };
-    memtrace_row rows[ROOM];
-    uint64_t varying = (uintptr_t)data;
-    for (size_t taken, made; count; accesses += taken, count -= taken) {
-        taken = make_rows(accesses, count, rows, ROOM, &made);
-        sn_trace_write(thread, trace, &(uint64_t){MEMTRACE_WORD_ROWS | varying << 16 | made});
-        for (size_t i = 0; i < made; i++) {
-            sn_trace_write(thread, trace, &rows[i].address);
-            sn_trace_write(thread, trace, &rows[i].word);
-        }
-    }
-}
-
 static void append_word(sn_block *block, sn_value value) {
     sn_trace_append(block, trace, 1, &(sn_field){.offset = 0, .size = 8, .value = value});
 }
 
 static void append_constant(sn_block *block, uint64_t word) {
     append_word(block, sn_constant(block, word));
+}
+
+_Static_assert(MEMTRACE_MOST_INSTRUCTIONS <= UINT8_MAX, "the number of a varying site is a byte of a mark");
+
+/** Each access of an instruction whose accesses vary as two words. */
+static void append_accesses(sn_block *block, unsigned index, unsigned varying) {
+    uint64_t mark = sn_block_instruction(block, index)->repeated ? MEMTRACE_WORD_ROW_APART : MEMTRACE_WORD_ROW;
+    mark |= (uint64_t)varying << 8 * MEMTRACE_ROW_SITE;
+    sn_access_field fields[] = {
+        {.offset = 0, .size = sizeof mark, .part = SN_ACCESS_CONSTANT, .constant = mark},
+        {.offset = MEMTRACE_ROW_ROLE, .size = 1, .part = SN_ACCESS_ROLE},
+        {.offset = MEMTRACE_ROW_SIZE, .size = 1, .part = SN_ACCESS_SIZE},
+        {.offset = sizeof mark, .size = sizeof(uint64_t), .part = SN_ACCESS_ADDRESS},
+    };
+    sn_trace_append_accesses(block, index, trace, 2, sizeof fields / sizeof *fields, fields);
 }
 
 static void insert(draft *draft, const memtrace_block *made) {
@@ -246,7 +228,7 @@ static void insert(draft *draft, const memtrace_block *made) {
         append_word(block, sn_operand_address(block, draft->operands[i]));
     }
     for (unsigned i = 0; i < made->varying_count; i++)
-        sn_insert_accesses(block, made->varying[i].instruction, note_accesses, (void *)(uintptr_t)i);
+        append_accesses(block, made->varying[i].instruction, i);
     for (unsigned i = 0; i < made->instruction_count; i++)
         if (sn_block_instruction(block, i)->kind == SN_KIND_CONDITIONAL) {
             sn_insert_taken(block, i);
@@ -274,8 +256,9 @@ static void interrupted(sn_thread *thread, void *data, unsigned completed) {
 static void note_range(sn_thread *thread, const sn_system_range *range, uint8_t role) {
     for (uint64_t done = 0, size; done < range->size; done += size) {
         size = range->size - done < UINT32_MAX ? range->size - done : UINT32_MAX;
-        sn_access access = {.address = range->start + done, .size = (uint32_t)size, .role = role};
-        note_accesses(thread, &access, 1, NULL);
+        uint64_t words[] = {MEMTRACE_WORD_ROWS | 1, range->start + done, memtrace_row_word((uint32_t)size, kind_of_role[role])};
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            sn_trace_write(thread, trace, &words[i]);
     }
 }
 

@@ -114,6 +114,7 @@ void memtrace_print(memtrace_printer *printer, const uint64_t *words, size_t cou
 }
 
 void memtrace_printer_flush(memtrace_printer *printer, bool ends) {
+    memtrace_end_rows(&printer->parser, &sink, printer);
     if (ends)
         finish_block(printer);
     write_out(printer);
