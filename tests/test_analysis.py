@@ -97,6 +97,49 @@ def test_switched_off(counting, program):
     assert count(counting, program, 300000, 2, "--switch=yes") < 100000
 
 
+TWO_WAYS_BACK = """
+    .globl _start
+_start:
+    xor %ecx, %ecx
+    xor %edx, %edx
+    xor %ebx, %ebx
+    mov $1000, %r8d
+1:  mov value(%rip), %eax
+    addl $1, value(%rip)
+    test $1, %al
+    jne 1b
+    mov value(%rip), %eax
+    inc %rcx
+    inc %rdx
+    inc %rbx
+    inc %rsi
+    inc %rdi
+    inc %rbp
+    dec %r8
+    jne 1b
+    lea (%rcx,%rdx), %rdi
+    add %rbx, %rdi
+    and $127, %edi
+    mov $231, %eax
+    syscall
+    .data
+value: .long 0
+"""
+
+
+@pytest.mark.parametrize("options", ((), ("--debug-links=no",), ("--debug-block-limit=5",)), ids=" ".join)
+def test_loop_with_two_ways_back(counting, tmp_path, options):
+    """Registers that keep a trace's pointer over a loop's rounds are none that the loop uses on the longer way round."""
+    path = tmp_path / "two_ways"
+    subprocess.run(["gcc", "-nostdlib", "-static", "-x", "assembler", "-", "-o", path], input=TWO_WAYS_BACK, text=True, check=True,
+                   timeout=60)
+    native = subprocess.run([path], timeout=60).returncode
+    done = subprocess.run([SONDE, counting, *options, "--", path], capture_output=True, text=True, timeout=60)
+    assert done.returncode == native == 3 * 1000 % 128
+    # Five accesses a round: the value is odd at first, and even on the second way; in the first round even at once.
+    assert int(re.search(r"accesses: (\d+)", done.stderr)[1]) == 5 * 1000 - 2
+
+
 ENDLESS = """
 #include <signal.h>
 #include <unistd.h>

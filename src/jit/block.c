@@ -243,6 +243,7 @@ void sn_block_discard(uint32_t number) {
     block->valid = false;
     if (sn_block_find(block->client) == number) address_table_set(&by_client, block->client, 0);
     sn_indirect_forget(block->client, block->start);
+    if (block->loop_site) sn_patch_site(block->loop_site, block->loop_tail);
     if (block->landing) sn_indirect_forget(block->client + block->landing_delta, block->landing);
     uint32_t at = block->incoming;
     while (at && at != UINT32_MAX) {

@@ -82,6 +82,8 @@ typedef struct sn_block_record {
     bool valid;
     bool checks_itself;    /**< compares its client code at entry */
     uint32_t landing;      /**< a block that is one call: cache address where its return arrives, 0 if it has none */
+    uint32_t loop_site;    /**< displacement of a jump from its end to its own beginning with registers pinned, 0: none */
+    uint32_t loop_tail;    /**< where that jump leads once the block is discarded */
     uint32_t landing_delta;/**< its return address minus the block's */
     uint32_t analysis;     /**< index of its analysis record, 0 if none */
 } sn_block_record;

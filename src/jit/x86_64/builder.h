@@ -22,7 +22,6 @@ typedef struct pinning {
     bool on;
     uint8_t pointer, scratch;
     uint8_t trace;
-    bool moved;       /**< `pointer` is not what the thread's memory says */
     uint16_t pending; /**< bytes appended behind `pointer` */
 } pinning;
 
@@ -31,6 +30,7 @@ typedef struct pinned_stretch {
     bool exists;
     unsigned first, last;
     bool before_only; /**< the last instruction itself cannot be inside */
+    bool loops;       /**< it begins with the block, and a branch back to there stays inside */
     uint8_t pointer, scratch, trace;
 } pinned_stretch;
 
@@ -58,6 +58,8 @@ typedef struct builder {
     bool committed;   /**< analysis code has run for it: the state before it is no boundary any more */
     pinning pin;
     pinned_stretch stretch;
+    uint64_t loop_start;           /**< behind the pinning at the block's beginning */
+    uint32_t loop_site, loop_tail; /**< as in the block's record */
     uint8_t live_flags[SN_MOST_INSTRUCTIONS + 1];
     uint16_t live_registers[SN_MOST_INSTRUCTIONS + 1];
 } builder;
@@ -80,11 +82,14 @@ void sn_lower_place(builder *b, unsigned index, sn_when when);
 
 /** Find the stretch of the block in which registers can be pinned for a trace. */
 void sn_lower_plan(builder *b);
-/** Move the pointer behind what has been appended. */
-void sn_lower_move_pointer(builder *b);
 /** Begin or end the pinned stretch, if it is there that it does. */
 void sn_lower_pin(builder *b);
 void sn_lower_unpin(builder *b);
+/** Whether the taken way of a branch is the one that keeps the registers pinned. */
+bool sn_lower_is_loop(const builder *b, const open_exit *open);
+/** Back to the block's beginning without giving the pinned registers back; behind it, what does that when the block has
+    been discarded. */
+void sn_lower_loop_back(builder *b);
 
 /** reg = address of the operand in the flat address space; `second` is free for use. Leaves the flags alone. */
 void sn_lower_address(builder *b, const sn_insn *insn, const sn_operand *operand, unsigned reg, unsigned second);

@@ -903,7 +903,8 @@ static uint64_t emit_edge(builder *b, const open_exit *open) {
     b->current = open->index;
     b->pin = open->pin;
     if (open->is_branch) sn_lower_place(b, open->index, SN_WHEN_TAKEN);
-    sn_lower_unpin(b);
+    bool loops = sn_lower_is_loop(b, open);
+    if (!loops) sn_lower_unpin(b);
     if (open->taken.amount) {
         bool by_flags = sn_flags_dead_at(exit->target, flags_of(open->taken));
         place(b, SN_PLACE_INSIDE, b->block->address,
@@ -911,6 +912,7 @@ static uint64_t emit_edge(builder *b, const open_exit *open) {
         if (by_flags) count_with_flags(b, open->taken);
         else count_with_register(b, open->taken, SN_RAX, true);
     }
+    if (loops) sn_lower_loop_back(b);
     if (b->e.overflowed) return open->field;
     sn_patch_displacement(open->field, edge);
     align_patchable(b, 1, exit->target);
@@ -1001,6 +1003,8 @@ bool sn_emit_block(sn_block *block, uint32_t number) {
     emit_stubs(b);
     if (b->e.overflowed) return false;
     b->record->size = (uint32_t)(b->e.cursor - start);
+    b->record->loop_site = b->loop_site;
+    b->record->loop_tail = b->loop_tail;
     sn_cache_commit(b->e.cursor);
     if (b->record->landing) sn_indirect_land(block->address + b->record->landing_delta, b->record->landing);
     return true;

@@ -1,6 +1,7 @@
 /**
  * @fileoverview Pinned registers: a stretch of a block in which two registers that its instructions leave alone hold the
- * place of a trace's next record and what is computed for it, so that appending takes a store or two. Per-architecture file; called by emit_block.c.
+ * place of a trace's next record and what is computed for it, so that appending takes a store or two. A loop of one block
+ * keeps them from round to round. Per-architecture file; called by emit_block.c.
  */
 #include "base/settings.h"
 #include "isa/x86_64/emit_analysis.h"
@@ -44,7 +45,44 @@ static int appended_at(const builder *b, unsigned index, uint32_t *bytes) {
 /** Most bytes that a stretch may append before it stores the pointer: displacements and the map of places hold them. */
 #define MOST_PENDING 0x7000
 
-void sn_lower_plan(builder *b) {
+/** Whether an instruction outside the stretch could be inside too. */
+static bool can_be_looped_over(const builder *b, unsigned index) {
+    uint32_t bytes = 0, pinned = 1u << b->stretch.pointer | 1u << b->stretch.scratch;
+    return can_be_pinned_over(b, index) && appended_at(b, index, &bytes) == -1 &&
+           !(touched_registers(&b->block->insns[index]) & pinned);
+}
+
+static bool leads_back(const builder *b, unsigned index) {
+    const sn_insn *insn = &b->block->insns[index];
+    return insn->class == SN_INSN_CONDITIONAL && insn->target == b->block->address;
+}
+
+/** The last branch back to the block's beginning that the stretch can reach; -1: none. */
+static int find_loop(const builder *b) {
+    const pinned_stretch *stretch = &b->stretch;
+    int found = -1;
+    for (unsigned i = 0; i < stretch->first; i++)
+        if (!can_be_looped_over(b, i)) return -1;
+    for (unsigned i = stretch->first; i < b->block->count; i++) {
+        bool inside = i < stretch->last || (i == stretch->last && !stretch->before_only);
+        if (!inside && (i == stretch->last || !can_be_looped_over(b, i))) break;
+        if (leads_back(b, i)) found = (int)i;
+    }
+    return found;
+}
+
+/** Jumps to the block's beginning stay inside the stretch, which then begins there. */
+static void plan_loop(builder *b) {
+    pinned_stretch *stretch = &b->stretch;
+    if (!stretch->exists || b->block->checks_itself || sn_settings_current.no_links) return;
+    int back = find_loop(b);
+    if (back < 0) return;
+    stretch->loops = true;
+    stretch->first = 0;
+    if ((unsigned)back > stretch->last) stretch->last = (unsigned)back;
+}
+
+static void plan_stretch(builder *b) {
     uint32_t free = 0xffff & ~(1u << SN_RSP), bytes = 0;
     pinned_stretch *stretch = &b->stretch;
     stretch->exists = false;
@@ -70,6 +108,11 @@ void sn_lower_plan(builder *b) {
     }
 }
 
+void sn_lower_plan(builder *b) {
+    plan_stretch(b);
+    plan_loop(b);
+}
+
 void sn_lower_pin(builder *b) {
     if (!b->stretch.exists || b->current != b->stretch.first) return;
     unsigned pointer = b->stretch.pointer, scratch = b->stretch.scratch;
@@ -82,24 +125,41 @@ void sn_lower_pin(builder *b) {
     record->pinned_pointer = (uint8_t)pointer;
     record->pinned_scratch = (uint8_t)scratch;
     record->pinned_trace = b->stretch.trace;
+    b->loop_start = sn_emit_address(&b->e);
 }
 
-void sn_lower_move_pointer(builder *b) {
+/** Move the pointer behind what has been appended. */
+static void move_pointer(builder *b) {
     if (!b->pin.pending) return;
     sn_builder_analysis_place(b, 0, false);
     sn_emit_load_sum(&b->e, b->pin.pointer, b->pin.pointer, b->pin.pending);
     b->pin.pending = 0;
-    b->pin.moved = true;
     sn_builder_analysis_place(b, 0, false);
 }
 
 void sn_lower_unpin(builder *b) {
     if (!b->pin.on) return;
     unsigned pointer = b->pin.pointer;
+    bool moved = b->pin.pending || b->stretch.loops;
     sn_builder_analysis_place(b, 0, false);
-    sn_lower_move_pointer(b);
-    if (b->pin.moved) sn_emit_store_thread(&b->e, pointer, SN_THREAD_TRACES + 8u * b->pin.trace);
+    move_pointer(b);
+    if (moved) sn_emit_store_thread(&b->e, pointer, SN_THREAD_TRACES + 8u * b->pin.trace);
     sn_emit_load_thread(&b->e, b->pin.scratch, SAVED(b->pin.scratch));
     sn_emit_load_thread(&b->e, pointer, SAVED(pointer));
     b->pin.on = false;
+}
+
+bool sn_lower_is_loop(const builder *b, const open_exit *open) {
+    return b->stretch.loops && b->pin.on && open->is_branch && leads_back(b, open->index) && !b->loop_site;
+}
+
+void sn_lower_loop_back(builder *b) {
+    move_pointer(b);
+    b->current = 0;
+    sn_emit_align_patchable(&b->e, 1);
+    sn_builder_place(b, SN_PLACE_BOUNDARY, b->block->address, NOTHING_SPILLED);
+    sn_emit_jump(&b->e, b->loop_start);
+    b->loop_site = (uint32_t)(sn_emit_address(&b->e) - 4);
+    b->loop_tail = (uint32_t)sn_emit_address(&b->e);
+    sn_lower_unpin(b);
 }
