@@ -17,7 +17,7 @@ VALUES, COMPUTING, FAST_CALLS, CALLS, ACCESSES, TAKEN, RECORDED = (1 << bit for 
 WHAT = (VALUES, COMPUTING, FAST_CALLS, ACCESSES, TAKEN, RECORDED,
         VALUES | COMPUTING | FAST_CALLS | ACCESSES | TAKEN | RECORDED)
 SWITCHES = ((), ("--debug-block-limit=1",), ("--debug-block-limit=3",), ("--debug-links=no",), ("--debug-superblocks=no",),
-            ("--debug-fsgsbase=no",), ("--debug-return-prediction=yes",))
+            ("--debug-fsgsbase=no",), ("--debug-bmi2=no",), ("--debug-return-prediction=yes",))
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +95,16 @@ def test_nothing_is_lost(counting, program, threads, options):
 def test_switched_off(counting, program):
     """Once instrumentation is off, nothing more is seen, and the program goes on."""
     assert count(counting, program, 300000, 2, "--switch=yes") < 100000
+
+
+@pytest.mark.parametrize("options", ((), ("--debug-bmi2=no",), ("--debug-block-limit=1",)), ids=" ".join)
+def test_arithmetic(build_tool, options):
+    """Inserted code calculates as C does, with every operation and every kind of constant, where flags are needed too."""
+    tool = build_tool("arithmetic", (TOOLS / "arithmetic.c").read_text())
+    done = subprocess.run([SONDE, tool, *options, "--", "/usr/bin/sha256sum", SONDE], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    calculated, wrong, unseen = map(int, re.search(r"calculated: (\d+), wrong: (\d+), rows unseen: (\d+)", done.stderr).groups())
+    assert calculated > 10000 and (wrong, unseen) == (0, 0), done.stderr
 
 
 TWO_WAYS_BACK = """

@@ -44,6 +44,7 @@ typedef struct sn_settings {
     bool no_superblocks;              /**< --debug-superblocks=no: end a block at its first branch. */
     bool no_links;                    /**< --debug-links=no: every block exit goes through the dispatcher. */
     bool no_fsgsbase;                 /**< --debug-fsgsbase=no: use arch_prctl even where wrfsbase works. */
+    bool no_bmi2;                     /**< --debug-bmi2=no: no instructions of BMI2 in analysis code. */
     bool no_fast_decode;              /**< --debug-fast-decode=no: the decoding library for every instruction. */
     uint64_t cache_size;              /**< --debug-cache-size=BYTES: code cache size; 0 for the default. */
 

@@ -18,13 +18,14 @@
 #include "base/settings.h"
 
 static struct {
-    bool superblocks, links, fsgsbase, fast_decode;
+    bool superblocks, links, fsgsbase, bmi2, fast_decode;
     int return_prediction;
     int64_t bisect_blocks, dump_block, break_block, block_limit, cache_size, exec_filters, exec_program, analysis_threads;
 } parsed = {
     .superblocks = true,
     .links = true,
     .fsgsbase = true,
+    .bmi2 = true,
     .fast_decode = true,
     .bisect_blocks = -1,
     .dump_block = -1,
@@ -71,6 +72,8 @@ const sn_option sn_debug_options[] = {
     {"debug-links", SN_OPTION_FLAG, &parsed.links, "yes", NULL, "connect blocks directly"},
     {"debug-fsgsbase", SN_OPTION_FLAG, &parsed.fsgsbase, "yes", NULL,
      "write segment bases by instructions where the kernel allows them"},
+    {"debug-bmi2", SN_OPTION_FLAG, &parsed.bmi2, "yes", NULL,
+     "use shifts that leave the flags alone where the processor has them"},
     {"debug-fast-decode", SN_OPTION_FLAG, &parsed.fast_decode, "yes", NULL,
      "decode frequent instructions without the decoding library"},
     {"debug-cache-size", SN_OPTION_NUMBER, &parsed.cache_size, "as large as fits", "BYTES", "size of the code cache"},
@@ -118,6 +121,7 @@ void sn_core_options_apply(void) {
     settings->analysis_threads = (unsigned)parsed.analysis_threads;
     settings->no_links = !parsed.links || settings->verify_blocks;
     settings->no_fsgsbase = !parsed.fsgsbase;
+    settings->no_bmi2 = !parsed.bmi2;
     settings->no_fast_decode = !parsed.fast_decode;
     if (settings->log_file)
         settings->log_file = sn_filename_absolute(settings->log_file);

@@ -10,5 +10,7 @@
 bool sn_features_read_bases(void);
 /** Mask registers have 64 bits (AVX512BW). */
 bool sn_features_wide_masks(void);
+/** There are shifts and rotations that leave the flags alone (BMI2), and they may be used. */
+bool sn_features_flagless_shifts(void);
 
 #endif

@@ -3,7 +3,8 @@
  *
  * A sequence is lowered in two passes over its operations: the first gives each virtual register one of the processor's
  * from its first to its last use there, registers that are dead first; the second saves the client's values of those that
- * are not dead, emits, and restores. Flags are saved only if the client needs them and an operation changes them.
+ * are not dead, emits, and restores. Flags are saved only if the client needs them and an operation changes them; where
+ * all operations of a sequence have a form that leaves the flags alone, those forms are taken.
  * Per-architecture file; called by emit_block.c.
  */
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "base/log.h"
 #include "base/settings.h"
 #include "isa/x86_64/emit_analysis.h"
+#include "isa/x86_64/emit_flagless.h"
 #include "isa/x86_64/features.h"
 #include "jit/cache.h"
 #include "jit/runtime.h"
@@ -33,6 +35,7 @@ typedef struct lowering {
     uint16_t busy, used;     /**< while registers are given out: taken now; taken ever */
     unsigned live_flags;
     bool saves_flags;
+    bool flagless;           /**< the client needs its flags, and every operation takes its form that leaves them alone */
     uint16_t saved;          /**< registers whose client values have been saved */
 } lowering;
 
@@ -72,43 +75,78 @@ static const sn_operand *operation_operand(const lowering *l, const sn_operation
     return operand_of(l, operation->kind == SN_OPERATION_FIELD_COPY ? operation->what : operation->number);
 }
 
+static bool is_second_byte(const sn_operand *operand) { return operand->place == SN_PLACE_GENERAL && operand->displacement; }
+
+static bool is_equality(const sn_operation *operation) {
+    return operation->kind == SN_OPERATION_BRANCH && (operation->what == SN_EQUAL || operation->what == SN_NOT_EQUAL);
+}
+
+static bool is_small_difference(const lowering *l, sn_value value) {
+    return is_constant(l, value) && fits(constant_of(l, value)) && fits(-constant_of(l, value));
+}
+
+/** Whether the usual form changes the flags. */
 static bool changes_flags(const lowering *l, const sn_operation *operation) {
     switch ((sn_operation_kind)operation->kind) {
-    case SN_OPERATION_COMPUTE: {
-        bool constant = is_constant(l, operation->b) && fits(constant_of(l, operation->b)) &&
-                        fits(-constant_of(l, operation->b));
-        return !(operation->what == SN_ADD || (operation->what == SN_SUBTRACT && constant));
-    }
+    case SN_OPERATION_COMPUTE:
+        return !(operation->what == SN_ADD || (operation->what == SN_SUBTRACT && is_small_difference(l, operation->b)));
     case SN_OPERATION_BRANCH:
     case SN_OPERATION_CALL_FAST: return true;
     case SN_OPERATION_VALUE:
     case SN_OPERATION_COPY:
-    case SN_OPERATION_FIELD_COPY: {
-        const sn_operand *operand = operation_operand(l, operation);
-        return operand->place == SN_PLACE_GENERAL && operand->displacement;
-    }
+    case SN_OPERATION_FIELD_COPY: return is_second_byte(operation_operand(l, operation));
     default: return false;
     }
 }
 
-/** Whether a constant must go through a register where it is used. */
-static bool needs_register(const lowering *l, const sn_operation *operation, sn_value value) {
-    if (value == SN_NO_VALUE || !is_constant(l, value)) return false;
+/** Whether there is a form that leaves them alone. */
+static bool has_flagless_form(const lowering *l, const sn_operation *operation) {
+    if (!changes_flags(l, operation)) return true;
     switch ((sn_operation_kind)operation->kind) {
     case SN_OPERATION_COMPUTE:
-        if (value == operation->a) return false; /* it is loaded into the result */
-        if (operation->what >= SN_SHIFT_LEFT) return false;
-        return !fits(constant_of(l, value)) || (operation->what == SN_SUBTRACT && !fits(-constant_of(l, value))) ||
-               operation->what == SN_MULTIPLY;
+        if (operation->what == SN_AND) return is_constant(l, operation->b) && sn_is_flagless_mask(constant_of(l, operation->b));
+        return operation->what >= SN_SHIFT_LEFT || operation->what == SN_SUBTRACT;
+    case SN_OPERATION_BRANCH: return is_equality(operation) && l->available >> SN_RCX & 1;
+    case SN_OPERATION_CALL_FAST: return false;
+    default: return true;
+    }
+}
+
+/** Take the forms that leave the flags alone if the client needs these and that is possible for all. Equality is then tested
+    in a register that no value may have. */
+static void choose_forms(lowering *l) {
+    bool changes = false, possible = l->live_flags && sn_features_flagless_shifts(), tests = false;
+    for (unsigned number = l->first; number; number = next_of(l, number)) {
+        changes |= changes_flags(l, at(l, number));
+        possible &= has_flagless_form(l, at(l, number));
+        tests |= is_equality(at(l, number));
+    }
+    l->flagless = changes && possible;
+    l->saves_flags = changes && !possible && l->live_flags;
+    if (l->flagless && tests) {
+        l->busy |= 1u << SN_RCX;
+        l->used |= 1u << SN_RCX;
+    }
+}
+
+/** Whether a constant must go through a register where it is used, as the first or the second value of the operation. */
+static bool needs_register(const lowering *l, const sn_operation *operation, bool first) {
+    sn_value value = first ? operation->a : operation->b;
+    if (value == SN_NO_VALUE || !is_constant(l, value)) return false;
+    bool small = fits(constant_of(l, value));
+    switch ((sn_operation_kind)operation->kind) {
+    case SN_OPERATION_COMPUTE:
+        if (first) return false; /* it is loaded into the result */
+        if (l->flagless && operation->what == SN_AND) return !sn_is_part_mask(constant_of(l, value));
+        if (operation->what >= SN_SHIFT_LEFT) return l->flagless;
+        return !small || (operation->what == SN_SUBTRACT && !is_small_difference(l, value)) || operation->what == SN_MULTIPLY;
     case SN_OPERATION_ASSIGN: return false;
     case SN_OPERATION_COUNT: return false;
-    case SN_OPERATION_STORE:
-    case SN_OPERATION_FIELD:
-        if (operation->kind == SN_OPERATION_STORE && value == operation->a) return true;
-        return operation->size == 8 && !fits(constant_of(l, value));
+    case SN_OPERATION_STORE: return first || (operation->size == 8 && !small);
+    case SN_OPERATION_FIELD: return operation->size == 8 && !small;
     case SN_OPERATION_SLOT_STORE:
-    case SN_OPERATION_ARGUMENT: return !fits(constant_of(l, value));
-    case SN_OPERATION_BRANCH: return value == operation->a || !fits(constant_of(l, value));
+    case SN_OPERATION_ARGUMENT: return !small;
+    case SN_OPERATION_BRANCH: return first || !small || (l->flagless && !is_small_difference(l, value));
     default: return true;
     }
 }
@@ -147,6 +185,7 @@ static unsigned own_temporaries(const lowering *l, const sn_operation *operation
     case SN_OPERATION_FIELD:
     case SN_OPERATION_APPENDED: return !pinned_for(l, operation);
     case SN_OPERATION_COUNT: return 1;
+    case SN_OPERATION_COMPUTE: return l->flagless && operation->what == SN_SUBTRACT && changes_flags(l, operation);
     default: return 0;
     }
 }
@@ -201,8 +240,8 @@ static void give_out(lowering *l) {
         const sn_operation *operation = at(l, number);
         unsigned count = 0;
         uint8_t *own = temporaries[number];
-        if (needs_register(l, operation, operation->a)) own[count++] = (uint8_t)take(l);
-        if (operation->b != operation->a && needs_register(l, operation, operation->b)) own[count++] = (uint8_t)take(l);
+        if (needs_register(l, operation, true)) own[count++] = (uint8_t)take(l);
+        if (needs_register(l, operation, false)) own[count++] = (uint8_t)take(l);
         for (unsigned i = own_temporaries(l, operation); i; i--) own[count++] = (uint8_t)take(l);
         if (sn_operation_sets(operation) && register_of[operation->result] == NO_REGISTER) {
             unsigned plain = plain_address(l, operation);
@@ -215,7 +254,6 @@ static void give_out(lowering *l) {
         for (unsigned i = 0; i < used; i++)
             if (!is_constant(l, values[i]) && last_use[values[i]] == number && register_of[values[i]] != NO_REGISTER)
                 release(l, register_of[values[i]]);
-        l->saves_flags |= changes_flags(l, operation) && l->live_flags;
     }
 }
 
@@ -287,7 +325,8 @@ static void emit_register_value(lowering *l, const sn_operand *operand, unsigned
         sn_emit_read_mask(&l->b->e, reg, operand->reg, sn_features_wide_masks());
         return;
     }
-    sn_emit_part(&l->b->e, reg, operand->reg, operand->size, operand->displacement);
+    if (l->flagless && is_second_byte(operand)) sn_emit_flagless_second_byte(&l->b->e, reg, operand->reg);
+    else sn_emit_part(&l->b->e, reg, operand->reg, operand->size, operand->displacement);
 }
 
 /** Copy `size` bytes from [from] to [to + offset] by way of `temporary`. */
@@ -337,9 +376,10 @@ static unsigned value_in(lowering *l, sn_value value, const uint8_t **own) {
     return *(*own)++;
 }
 
+static const uint8_t shift_extensions[] = {[SN_SHIFT_LEFT] = 4, [SN_SHIFT_RIGHT] = 5, [SN_SHIFT_RIGHT_SIGNED] = 7};
+
 static void emit_shift(lowering *l, const sn_operation *operation, unsigned result) {
-    static const uint8_t extensions[] = {[SN_SHIFT_LEFT] = 4, [SN_SHIFT_RIGHT] = 5, [SN_SHIFT_RIGHT_SIGNED] = 7};
-    unsigned extension = extensions[operation->what];
+    unsigned extension = shift_extensions[operation->what];
     sn_emitter *e = &l->b->e;
     if (is_constant(l, operation->b)) {
         sn_emit_shift_constant(e, extension, result, constant_of(l, operation->b) & 63);
@@ -356,14 +396,34 @@ static void emit_shift(lowering *l, const sn_operation *operation, unsigned resu
     sn_emit_exchange(e, SN_RCX, count);
 }
 
+/** Operations that have another form where the flags must stay; false for those that have not. */
+static bool emit_flagless(lowering *l, const sn_operation *operation, const uint8_t *own) {
+    sn_emitter *e = &l->b->e;
+    unsigned result = register_of[operation->result], a = is_constant(l, operation->a) ? result : register_of[operation->a];
+    if (!l->flagless || !changes_flags(l, operation)) return false;
+    if (is_constant(l, operation->a)) sn_emit_load_constant(e, result, constant_of(l, operation->a));
+    if (operation->what == SN_AND) {
+        sn_emit_flagless_and(e, result, a, constant_of(l, operation->b), own[0]);
+    } else if (operation->what == SN_SUBTRACT) {
+        unsigned b = value_in(l, operation->b, &own);
+        sn_emit_flagless_subtract(e, own[0], a, b);
+        sn_emit_move(e, result, own[0]);
+    } else {
+        unsigned count = value_in(l, operation->b, &own);
+        sn_emit_flagless_shift(e, shift_extensions[operation->what], result, a, count);
+    }
+    return true;
+}
+
 static void emit_compute(lowering *l, const sn_operation *operation, const uint8_t *own) {
     static const struct {
         uint8_t opcode, extension;
     } forms[] = {[SN_AND] = {0x21, 4}, [SN_OR] = {0x09, 1}, [SN_XOR] = {0x31, 6}, [SN_SUBTRACT] = {0x29, 5}};
     sn_emitter *e = &l->b->e;
     unsigned result = register_of[operation->result];
-    bool constant = is_constant(l, operation->b) && !needs_register(l, operation, operation->b);
+    bool constant = is_constant(l, operation->b) && !needs_register(l, operation, false);
     uint64_t value = constant ? constant_of(l, operation->b) : 0;
+    if (emit_flagless(l, operation, own)) return;
     if (is_constant(l, operation->a)) sn_emit_load_constant(e, result, constant_of(l, operation->a));
     else if (operation->what == SN_ADD && constant) {
         sn_emit_load_sum(e, result, register_of[operation->a], (int32_t)value);
@@ -391,22 +451,30 @@ static void emit_compute(lowering *l, const sn_operation *operation, const uint8
     }
 }
 
-static void emit_branch(lowering *l, const sn_operation *operation, const uint8_t *own) {
+/** Compare, and jump forwards if the condition, or its opposite, is met; returns the address of the displacement. */
+static uint64_t emit_condition(lowering *l, const sn_operation *operation, bool opposite, const uint8_t *own) {
     static const uint8_t conditions[] = {[SN_EQUAL] = 4, [SN_NOT_EQUAL] = 5, [SN_BELOW] = 2,
                                          [SN_AT_LEAST] = 3, [SN_LESS] = 12, [SN_NOT_LESS] = 13};
     sn_emitter *e = &l->b->e;
     unsigned a = value_in(l, operation->a, &own);
+    if (l->flagless) {
+        if (is_small_difference(l, operation->b)) sn_emit_load_sum(e, SN_RCX, a, (int32_t)-constant_of(l, operation->b));
+        else sn_emit_flagless_subtract(e, SN_RCX, a, value_in(l, operation->b, &own));
+        return sn_emit_flagless_jump(e, (operation->what == SN_EQUAL) != opposite);
+    }
     if (is_constant(l, operation->b) && fits(constant_of(l, operation->b)))
         sn_emit_binary_constant(e, 7, a, (int32_t)constant_of(l, operation->b));
     else sn_emit_binary(e, 0x39, a, value_in(l, operation->b, &own));
-    unsigned condition = conditions[operation->what];
+    return sn_emit_jump_if(e, conditions[operation->what] ^ opposite);
+}
+
+static void emit_branch(lowering *l, const sn_operation *operation, const uint8_t *own) {
+    sn_emitter *e = &l->b->e;
     const sn_label_record *label = &l->analysis->labels[operation->number];
-    uint64_t field;
-    if (!label->from_elsewhere) {
-        field = sn_emit_jump_if(e, condition);
-    } else {
+    uint64_t field = emit_condition(l, operation, label->from_elsewhere, own);
+    if (label->from_elsewhere) {
         /* The other sequence begins with the client's registers in place. */
-        uint64_t over = sn_emit_jump_if(e, condition ^ 1);
+        uint64_t over = field;
         restore_client(l);
         sn_emit8(e, 0xe9);
         sn_emit32(e, 0);
@@ -497,7 +565,7 @@ static void emit_field(lowering *l, const sn_operation *operation, const uint8_t
         emit_operand_copy(l, operand, pointer, offset, own);
         return;
     }
-    bool immediate = is_constant(l, operation->a) && !needs_register(l, operation, operation->a);
+    bool immediate = is_constant(l, operation->a) && !needs_register(l, operation, true);
     unsigned value = immediate ? 0 : value_in(l, operation->a, &own);
     unsigned pointer = record_pointer(l, operation, own[0], &offset);
     if (immediate) sn_emit_store_constant(e, pointer, offset, (int32_t)constant_of(l, operation->a), operation->size);
@@ -518,7 +586,7 @@ static void emit_appended(lowering *l, const sn_operation *operation, const uint
 
 static void emit_store(lowering *l, const sn_operation *operation, const uint8_t *own) {
     unsigned base = value_in(l, operation->a, &own);
-    if (is_constant(l, operation->b) && !needs_register(l, operation, operation->b))
+    if (is_constant(l, operation->b) && !needs_register(l, operation, false))
         sn_emit_store_constant(&l->b->e, base, operation->offset, (int32_t)constant_of(l, operation->b), operation->size);
     else sn_emit_store(&l->b->e, value_in(l, operation->b, &own), base, operation->offset, operation->size);
 }
@@ -639,6 +707,7 @@ static unsigned lower_sequence(lowering *l, unsigned number) {
     /* A label that is jumped to from elsewhere stands in front of the saving. */
     const sn_operation *head = at(l, number);
     bool outside = head->kind == SN_OPERATION_LABEL && l->analysis->labels[head->number].from_elsewhere;
+    choose_forms(l);
     give_out(l);
     if (outside) emit_label(l->b, head->number);
     save_client(l);
