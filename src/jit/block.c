@@ -235,6 +235,8 @@ void sn_exit_link(uint32_t number, uint32_t target) {
     exit->next = block->incoming ? block->incoming : UINT32_MAX;
     block->incoming = number;
     sn_patch_site(exit->site, block->entry);
+    bool alike = exit->pinned_site && block->pinned_entry && exit->pinned_as == block->pinned_as;
+    if (alike) sn_patch_site(exit->pinned_site, block->pinned_entry);
 }
 
 void sn_block_discard(uint32_t number) {
@@ -243,12 +245,12 @@ void sn_block_discard(uint32_t number) {
     block->valid = false;
     if (sn_block_find(block->client) == number) address_table_set(&by_client, block->client, 0);
     sn_indirect_forget(block->client, block->start);
-    if (block->loop_site) sn_patch_site(block->loop_site, block->loop_tail);
     if (block->landing) sn_indirect_forget(block->client + block->landing_delta, block->landing);
     uint32_t at = block->incoming;
     while (at && at != UINT32_MAX) {
         sn_exit_record *exit = sn_exit_record_at(at);
         sn_patch_site(exit->site, exit->stub);
+        if (exit->pinned_site) sn_patch_site(exit->pinned_site, exit->pinned_site + sizeof(int32_t));
         at = exit->next;
         exit->next = 0;
     }

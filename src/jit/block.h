@@ -82,10 +82,10 @@ typedef struct sn_block_record {
     bool valid;
     bool checks_itself;    /**< compares its client code at entry */
     uint32_t landing;      /**< a block that is one call: cache address where its return arrives, 0 if it has none */
-    uint32_t loop_site;    /**< displacement of a jump from its end to its own beginning with registers pinned, 0: none */
-    uint32_t loop_tail;    /**< where that jump leads once the block is discarded */
     uint32_t landing_delta;/**< its return address minus the block's */
     uint32_t analysis;     /**< index of its analysis record, 0 if none */
+    uint32_t pinned_entry; /**< cache address of the direct entry for exits that are `pinned_as` this block; 0: none */
+    uint16_t pinned_as;    /**< which registers are pinned there, and for what: comparable, 0 if none */
 } sn_block_record;
 
 /** `stub` of an exit record whose `site` is 0: what the dispatcher does with it. */
@@ -100,6 +100,9 @@ typedef struct sn_exit_record {
     uint32_t stub;         /**< where the displacement leads while it is not linked */
     uint32_t next;         /**< next exit linked to the same block */
     uint32_t block;        /**< whose exit this is */
+    uint32_t pinned_site;  /**< address of the displacement of a jump that is reached with registers pinned, which leads
+                                to behind it while it is not linked; 0: none */
+    uint16_t pinned_as;    /**< as in the record of blocks */
 } sn_exit_record;
 
 typedef struct sn_entry_counter {

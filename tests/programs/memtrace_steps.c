@@ -115,6 +115,11 @@ static void insert_append(sn_block *block, sn_value address) {
     sn_trace_append(block, trace, 1, &(sn_field){.size = 8, .value = address});
 }
 
+static void append_varying(sn_block *block, unsigned index) {
+    sn_access_field address = {.offset = 0, .size = 8, .part = SN_ACCESS_ADDRESS};
+    sn_trace_append_accesses(block, index, trace, 1, 1, &address);
+}
+
 /* ------------------------------------------------------------- what they share */
 
 static void (*const inserters[])(sn_block *block, sn_value address) = {
@@ -146,7 +151,8 @@ static void instrument(sn_block *block) {
     for (unsigned i = 0; i < sn_block_size(block); i++) {
         const sn_instruction *instruction = sn_block_instruction(block, i);
         if (instruction->accesses_vary) {
-            sn_insert_accesses(block, i, varying, NULL);
+            if (step == STEP_BATCHES) append_varying(block, i);
+            else sn_insert_accesses(block, i, varying, NULL);
         } else {
             unsigned count;
             const sn_operand *operands = sn_block_operands(block, i, &count);

@@ -22,6 +22,7 @@ typedef struct pinning {
     bool on;
     uint8_t pointer, scratch;
     uint8_t trace;
+    bool moved;       /**< `pointer` is not what the thread's memory says */
     uint16_t pending; /**< bytes appended behind `pointer` */
 } pinning;
 
@@ -30,7 +31,8 @@ typedef struct pinned_stretch {
     bool exists;
     unsigned first, last;
     bool before_only; /**< the last instruction itself cannot be inside */
-    bool loops;       /**< it begins with the block, and a branch back to there stays inside */
+    bool entered;     /**< it begins with the block, and can be entered with the registers pinned */
+    bool left;        /**< it reaches to the block's end, which can be left with the registers pinned */
     uint8_t pointer, scratch, trace;
 } pinned_stretch;
 
@@ -58,8 +60,6 @@ typedef struct builder {
     bool committed;   /**< analysis code has run for it: the state before it is no boundary any more */
     pinning pin;
     pinned_stretch stretch;
-    uint64_t loop_start;           /**< behind the pinning at the block's beginning */
-    uint32_t loop_site, loop_tail; /**< as in the block's record */
     uint8_t live_flags[SN_MOST_INSTRUCTIONS + 1];
     uint16_t live_registers[SN_MOST_INSTRUCTIONS + 1];
 } builder;
@@ -85,11 +85,9 @@ void sn_lower_plan(builder *b);
 /** Begin or end the pinned stretch, if it is there that it does. */
 void sn_lower_pin(builder *b);
 void sn_lower_unpin(builder *b);
-/** Whether the taken way of a branch is the one that keeps the registers pinned. */
-bool sn_lower_is_loop(const builder *b, const open_exit *open);
-/** Back to the block's beginning without giving the pinned registers back; behind it, what does that when the block has
-    been discarded. */
-void sn_lower_loop_back(builder *b);
+/** End the stretch on the way out: by a jump that can be linked to a block with the same registers pinned, and behind it by
+    giving the registers back. */
+void sn_lower_leave_pinned(builder *b, uint32_t exit);
 
 /** reg = address of the operand in the flat address space; `second` is free for use. Leaves the flags alone. */
 void sn_lower_address(builder *b, const sn_insn *insn, const sn_operand *operand, unsigned reg, unsigned second);

@@ -119,22 +119,24 @@ static void emit_arrival(builder *b, uint64_t client) {
 
 /* ------------------------------------------------------------------------- exits */
 
-/** The displacement that was just emitted (4 bytes before the cursor) leads out of the block to `target`. */
-static void open_exit_here(builder *b, uint64_t target, sn_counter_use taken) {
+/** The displacement that was just emitted (4 bytes before the cursor) leads out of the block by an exit. */
+static void open_exit_here(builder *b, uint32_t number, sn_counter_use taken) {
     open_exit *open = &b->open[b->open_count++];
     *open = (open_exit){.index = b->current, .pin = b->pin};
-    open->number = sn_exit_new(b->number, target);
+    open->number = number;
     open->field = sn_emit_address(&b->e) - 4;
     open->taken = taken;
 }
 
 /** `client`: where the client is when the jump is reached. */
 static void jump_to_client(builder *b, uint64_t client, uint64_t target) {
+    uint32_t number = sn_exit_new(b->number, target);
+    sn_lower_leave_pinned(b, number);
     align_patchable(b, 1, client);
     boundary(b, client);
     sn_emit8(&b->e, 0xe9);
     sn_emit32(&b->e, 0);
-    open_exit_here(b, target, (sn_counter_use){0, 0});
+    open_exit_here(b, number, (sn_counter_use){0, 0});
 }
 
 /** mov $number, exit; jmp out */
@@ -552,7 +554,7 @@ static void emit_conditional(builder *b, unsigned index) {
     if (insn->class == SN_INSN_TRANSACTION_BEGIN) sn_emit_bytes(&b->e, "\xc7\xf8", 2);
     else sn_emit8(&b->e, 0x0f), sn_emit8(&b->e, (uint8_t)(0x80 | insn->condition));
     sn_emit32(&b->e, 0);
-    open_exit_here(b, insn->target, b->block->taken[index]);
+    open_exit_here(b, sn_exit_new(b->number, insn->target), b->block->taken[index]);
     b->open[b->open_count - 1].is_branch = true;
 }
 
@@ -567,7 +569,7 @@ static void emit_loop(builder *b, unsigned index) {
     inside(b, insn->pc);
     sn_emit_bytes(&b->e, "\xeb\x05\xe9", 3);
     sn_emit32(&b->e, 0);
-    open_exit_here(b, insn->target, b->block->taken[index]);
+    open_exit_here(b, sn_exit_new(b->number, insn->target), b->block->taken[index]);
     b->open[b->open_count - 1].is_branch = true;
 }
 
@@ -903,8 +905,6 @@ static uint64_t emit_edge(builder *b, const open_exit *open) {
     b->current = open->index;
     b->pin = open->pin;
     if (open->is_branch) sn_lower_place(b, open->index, SN_WHEN_TAKEN);
-    bool loops = sn_lower_is_loop(b, open);
-    if (!loops) sn_lower_unpin(b);
     if (open->taken.amount) {
         bool by_flags = sn_flags_dead_at(exit->target, flags_of(open->taken));
         place(b, SN_PLACE_INSIDE, b->block->address,
@@ -912,7 +912,7 @@ static uint64_t emit_edge(builder *b, const open_exit *open) {
         if (by_flags) count_with_flags(b, open->taken);
         else count_with_register(b, open->taken, SN_RAX, true);
     }
-    if (loops) sn_lower_loop_back(b);
+    sn_lower_leave_pinned(b, open->number);
     if (b->e.overflowed) return open->field;
     sn_patch_displacement(open->field, edge);
     align_patchable(b, 1, exit->target);
@@ -963,7 +963,7 @@ static void emit_analysed(builder *b, unsigned index) {
         b->current = index + 1;
         sn_lower_place(b, index, SN_WHEN_AFTER);
     }
-    if (last) sn_lower_unpin(b);
+    if (last && !b->stretch.left) sn_lower_unpin(b);
 }
 
 /** --debug-break-block: a register is off by one from here on. */
@@ -1003,8 +1003,6 @@ bool sn_emit_block(sn_block *block, uint32_t number) {
     emit_stubs(b);
     if (b->e.overflowed) return false;
     b->record->size = (uint32_t)(b->e.cursor - start);
-    b->record->loop_site = b->loop_site;
-    b->record->loop_tail = b->loop_tail;
     sn_cache_commit(b->e.cursor);
     if (b->record->landing) sn_indirect_land(block->address + b->record->landing_delta, b->record->landing);
     return true;

@@ -1,7 +1,11 @@
 /**
  * @fileoverview Pinned registers: a stretch of a block in which two registers that its instructions leave alone hold the
- * place of a trace's next record and what is computed for it, so that appending takes a store or two. A loop of one block
- * keeps them from round to round. Per-architecture file; called by emit_block.c.
+ * place of a trace's next record and what is computed for it, so that appending takes a store or two.
+ *
+ * A stretch that begins with its block can be entered with the registers pinned already: the exits of one block, or its
+ * branches back to its own beginning, are linked to such an entrance where both have pinned the same registers for the
+ * same trace (jit/block.c). Behind the jump that is linked stands what gives the registers back, for all other targets.
+ * Hence registers are chosen in one order everywhere. Per-architecture file; called by emit_block.c.
  */
 #include "base/settings.h"
 #include "isa/x86_64/emit_analysis.h"
@@ -45,44 +49,21 @@ static int appended_at(const builder *b, unsigned index, uint32_t *bytes) {
 /** Most bytes that a stretch may append before it stores the pointer: displacements and the map of places hold them. */
 #define MOST_PENDING 0x7000
 
-/** Whether an instruction outside the stretch could be inside too. */
-static bool can_be_looped_over(const builder *b, unsigned index) {
-    uint32_t bytes = 0, pinned = 1u << b->stretch.pointer | 1u << b->stretch.scratch;
-    return can_be_pinned_over(b, index) && appended_at(b, index, &bytes) == -1 &&
-           !(touched_registers(&b->block->insns[index]) & pinned);
+/** The registers in the order in which they are pinned: those that programs use least come first. The pointer is never the
+    one that saving the flags needs. */
+static const uint8_t pinning_order[] = {SN_R11, SN_R10, SN_R15, SN_R9, SN_R14, SN_R13, SN_R8, SN_R12,
+                                        SN_RBP, SN_RBX, SN_RDI, SN_RSI, SN_RCX, SN_RDX, SN_RAX};
+
+static void choose_registers(pinned_stretch *stretch, uint32_t left) {
+    uint8_t chosen[2];
+    unsigned count = 0;
+    for (unsigned i = 0; count < 2; i++)
+        if (left >> pinning_order[i] & 1) chosen[count++] = pinning_order[i];
+    stretch->pointer = chosen[0];
+    stretch->scratch = chosen[1];
 }
 
-static bool leads_back(const builder *b, unsigned index) {
-    const sn_insn *insn = &b->block->insns[index];
-    return insn->class == SN_INSN_CONDITIONAL && insn->target == b->block->address;
-}
-
-/** The last branch back to the block's beginning that the stretch can reach; -1: none. */
-static int find_loop(const builder *b) {
-    const pinned_stretch *stretch = &b->stretch;
-    int found = -1;
-    for (unsigned i = 0; i < stretch->first; i++)
-        if (!can_be_looped_over(b, i)) return -1;
-    for (unsigned i = stretch->first; i < b->block->count; i++) {
-        bool inside = i < stretch->last || (i == stretch->last && !stretch->before_only);
-        if (!inside && (i == stretch->last || !can_be_looped_over(b, i))) break;
-        if (leads_back(b, i)) found = (int)i;
-    }
-    return found;
-}
-
-/** Jumps to the block's beginning stay inside the stretch, which then begins there. */
-static void plan_loop(builder *b) {
-    pinned_stretch *stretch = &b->stretch;
-    if (!stretch->exists || b->block->checks_itself || sn_settings_current.no_links) return;
-    int back = find_loop(b);
-    if (back < 0) return;
-    stretch->loops = true;
-    stretch->first = 0;
-    if ((unsigned)back > stretch->last) stretch->last = (unsigned)back;
-}
-
-static void plan_stretch(builder *b) {
+static void plan_appending(builder *b) {
     uint32_t free = 0xffff & ~(1u << SN_RSP), bytes = 0;
     pinned_stretch *stretch = &b->stretch;
     stretch->exists = false;
@@ -101,16 +82,49 @@ static void plan_stretch(builder *b) {
         if (!stretch->exists) *stretch = (pinned_stretch){.exists = true, .first = i, .trace = (uint8_t)trace};
         stretch->last = i;
         stretch->before_only = !over;
-        /* The pointer is never %rax, which saving the flags needs. */
-        stretch->scratch = (uint8_t)__builtin_ctz(left);
-        stretch->pointer = (uint8_t)__builtin_ctz(left & (left - 1));
+        choose_registers(stretch, left);
         if (!over) break;
     }
 }
 
+/** A call that ends the block and needs no register to push its return address. */
+static bool is_last_call(const builder *b, unsigned index) {
+    const sn_insn *insn = &b->block->insns[index];
+    return insn->class == SN_INSN_CALL && index + 1 == b->block->count && !b->block->far && !sn_translates_alone(insn) &&
+           insn->pc + insn->length <= INT32_MAX;
+}
+
+/** Whether an instruction outside the stretch could be inside too. */
+static bool can_be_added(const builder *b, unsigned index) {
+    uint32_t bytes = 0, pinned = 1u << b->stretch.pointer | 1u << b->stretch.scratch;
+    return (can_be_pinned_over(b, index) || is_last_call(b, index)) && appended_at(b, index, &bytes) == -1 &&
+           !(touched_registers(&b->block->insns[index]) & pinned);
+}
+
+/** Lengthen the stretch to the block's beginning and end, as far as every instruction on the way lets it. */
+static void plan_links(builder *b) {
+    pinned_stretch *stretch = &b->stretch;
+    unsigned first = stretch->first;
+    if (!stretch->exists || sn_settings_current.no_links) return;
+    while (first > 0 && can_be_added(b, first - 1)) first--;
+    if (first == 0 && !b->block->checks_itself) {
+        stretch->first = 0;
+        stretch->entered = true;
+    }
+    if (stretch->before_only && !is_last_call(b, stretch->last)) return;
+    stretch->before_only = false;
+    while (stretch->last + 1 < b->block->count && can_be_added(b, stretch->last + 1)) stretch->last++;
+    stretch->left = stretch->last + 1 == b->block->count;
+}
+
 void sn_lower_plan(builder *b) {
-    plan_stretch(b);
-    plan_loop(b);
+    plan_appending(b);
+    plan_links(b);
+}
+
+/** Which registers are pinned for which trace, as one number that is not 0. */
+static uint16_t pinned_as(const builder *b) {
+    return (uint16_t)(1u << 15 | (unsigned)b->stretch.trace << 8 | (unsigned)b->stretch.scratch << 4 | b->stretch.pointer);
 }
 
 void sn_lower_pin(builder *b) {
@@ -125,7 +139,9 @@ void sn_lower_pin(builder *b) {
     record->pinned_pointer = (uint8_t)pointer;
     record->pinned_scratch = (uint8_t)scratch;
     record->pinned_trace = b->stretch.trace;
-    b->loop_start = sn_emit_address(&b->e);
+    if (!b->stretch.entered) return;
+    b->record->pinned_entry = (uint32_t)sn_emit_address(&b->e);
+    b->record->pinned_as = pinned_as(b);
 }
 
 /** Move the pointer behind what has been appended. */
@@ -134,13 +150,14 @@ static void move_pointer(builder *b) {
     sn_builder_analysis_place(b, 0, false);
     sn_emit_load_sum(&b->e, b->pin.pointer, b->pin.pointer, b->pin.pending);
     b->pin.pending = 0;
+    b->pin.moved = true;
     sn_builder_analysis_place(b, 0, false);
 }
 
 void sn_lower_unpin(builder *b) {
     if (!b->pin.on) return;
     unsigned pointer = b->pin.pointer;
-    bool moved = b->pin.pending || b->stretch.loops;
+    bool moved = b->pin.pending || b->pin.moved || b->stretch.entered;
     sn_builder_analysis_place(b, 0, false);
     move_pointer(b);
     if (moved) sn_emit_store_thread(&b->e, pointer, SN_THREAD_TRACES + 8u * b->pin.trace);
@@ -149,17 +166,15 @@ void sn_lower_unpin(builder *b) {
     b->pin.on = false;
 }
 
-bool sn_lower_is_loop(const builder *b, const open_exit *open) {
-    return b->stretch.loops && b->pin.on && open->is_branch && leads_back(b, open->index) && !b->loop_site;
-}
-
-void sn_lower_loop_back(builder *b) {
-    move_pointer(b);
-    b->current = 0;
-    sn_emit_align_patchable(&b->e, 1);
-    sn_builder_place(b, SN_PLACE_BOUNDARY, b->block->address, NOTHING_SPILLED);
-    sn_emit_jump(&b->e, b->loop_start);
-    b->loop_site = (uint32_t)(sn_emit_address(&b->e) - 4);
-    b->loop_tail = (uint32_t)sn_emit_address(&b->e);
+void sn_lower_leave_pinned(builder *b, uint32_t exit) {
+    if (!b->pin.on) return;
+    if (!sn_settings_current.no_links) {
+        move_pointer(b);
+        sn_builder_analysis_place(b, 0, false);
+        sn_emit_align_patchable(&b->e, 1);
+        sn_emit_jump(&b->e, sn_emit_address(&b->e) + 5);
+        sn_exit_record_at(exit)->pinned_site = (uint32_t)(sn_emit_address(&b->e) - 4);
+        sn_exit_record_at(exit)->pinned_as = pinned_as(b);
+    }
     sn_lower_unpin(b);
 }
