@@ -150,6 +150,47 @@ def test_loop_with_two_ways_back(counting, tmp_path, options):
     assert int(re.search(r"accesses: (\d+)", done.stderr)[1]) == 5 * 1000 - 2
 
 
+CHANGED_LOOP = """
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+static const unsigned char loop[] = {
+    0xf0, 0xff, 0x07,       /* 1: lock incl (%rdi) */
+    0x83, 0x3e, 0x00,       /*    cmpl $0, (%rsi) */
+    0x75, 0x04,             /*    jne 2f */
+    0x8b, 0x06,             /*    mov (%rsi), %eax */
+    0xeb, 0xf4,             /*    jmp 1b */
+    0xc3, 0x90, 0x90,       /* 2: ret */
+};
+static atomic_int rounds, never;
+static void *run(void *code) {
+    ((void (*)(atomic_int *, atomic_int *))code)(&rounds, &never);
+    return NULL;
+}
+int main(void) {
+    unsigned char *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memcpy(code, loop, sizeof loop);
+    pthread_t thread;
+    pthread_create(&thread, NULL, run, code);
+    while (rounds < 100000) continue;
+    *(volatile unsigned short *)(code + 10) = 0x9090; /* the jump back is gone */
+    pthread_join(thread, NULL);
+    return 9;
+}
+"""
+
+
+@pytest.mark.parametrize("options", ((), ("--debug-superblocks=no",)), ids=" ".join)
+def test_loop_whose_code_changes(counting, everything, tmp_path, options):
+    """A thread that goes from block to block with its trace's pointer in a register leaves them when they are discarded."""
+    path = tmp_path / "changed"
+    subprocess.run(["gcc", "-O1", "-pthread", "-x", "c", "-", "-o", path], input=CHANGED_LOOP, text=True, check=True, timeout=60)
+    for tool in (counting, everything):
+        done = subprocess.run([SONDE, tool, *options, "--", path], capture_output=True, timeout=60)
+        assert done.returncode == 9, done.stderr
+
+
 ENDLESS = """
 #include <signal.h>
 #include <unistd.h>
