@@ -136,13 +136,11 @@ sn_value sn_operand_value(sn_block *block, unsigned operand) {
 }
 
 sn_value sn_stack_pointer(sn_block *block) {
-    sn_analysis *analysis = &block->analysis;
-    if (analysis->operand_count == SN_MOST_INSERTED_OPERANDS) too_much("operands");
-    analysis->operands[analysis->operand_count] = (sn_operand){
-        .role = SN_ROLE_READ, .place = SN_PLACE_GENERAL, .reg = sn_stack_pointer_register, .size = 8,
-        .element_size = 8, .element_count = 1, .base = SN_NO_REGISTER, .index = SN_NO_REGISTER};
+    sn_operand operand = {.role = SN_ROLE_READ, .place = SN_PLACE_GENERAL, .reg = sn_stack_pointer_register, .size = 8,
+                          .element_size = 8, .element_count = 1, .base = SN_NO_REGISTER, .index = SN_NO_REGISTER};
+    uint32_t number = add_operand(block, &operand);
     sn_operation *operation = add(block, SN_OPERATION_VALUE);
-    operation->number = analysis->operand_count++;
+    operation->number = number;
     return with_result(block, operation);
 }
 
