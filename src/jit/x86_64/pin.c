@@ -9,6 +9,7 @@
  */
 #include "base/settings.h"
 #include "isa/x86_64/emit_analysis.h"
+#include "jit/translate.h"
 #include "jit/x86_64/builder.h"
 
 /** Registers that the instruction has to do with. */
