@@ -364,6 +364,9 @@ void sn_trace_flush(sn_thread *thread, sn_trace *trace);
     threads before it returns to client code. */
 void sn_instrumentation_enable(bool on);
 
+/** Have all blocks instrumented anew, since the tool would now insert something else. As above. */
+void sn_instrumentation_renew(void);
+
 /** Whether the code at `address` is what the user selected by --only= and --skip=. `instrument` gets only blocks of which
     every instruction is; this is for what tools learn of code in other ways. */
 bool sn_selected(uint64_t address);

@@ -244,7 +244,7 @@ void sn_threads_visit(void (*visit)(sn_thread *thread, void *data), void *data) 
 }
 
 int sn_thread_id(const sn_thread *thread) { return thread->id; }
-void *sn_thread_data(const sn_thread *thread) { return thread->tool_data; }
+SN_FAST void *sn_thread_data(const sn_thread *thread) { return thread->tool_data; }
 void sn_thread_set_data(sn_thread *thread, void *data) { thread->tool_data = data; }
 
 void sn_thread_started(sn_thread *thread) {

@@ -226,7 +226,7 @@ void sn_slot_store(sn_block *block, sn_slot slot, sn_value value) {
     operation->a = value;
 }
 
-uint64_t *sn_slot_of(sn_thread *thread, sn_slot slot) { return &thread->slots[slot]; }
+SN_FAST uint64_t *sn_slot_of(sn_thread *thread, sn_slot slot) { return &thread->slots[slot]; }
 
 sn_value sn_counter_load(sn_block *block, sn_counter counter) {
     sn_operation *operation = add(block, SN_OPERATION_COUNTER);

@@ -22,7 +22,7 @@ sn_counter sn_counter_new(unsigned count) {
     return first;
 }
 
-uint64_t sn_counter_value(const sn_thread *thread, sn_counter counter) {
+SN_FAST uint64_t sn_counter_value(const sn_thread *thread, sn_counter counter) {
     return ((const uint64_t *)((const char *)thread + SN_THREAD_COUNTERS))[counter];
 }
 

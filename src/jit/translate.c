@@ -126,19 +126,26 @@ static bool bare;
 
 void sn_instrumentation_enable(bool on) { wants_bare = !on; }
 
+/** How often sn_instrumentation_renew() was called, and how often it had been when the cache was emptied last. */
+static _Atomic unsigned wanted_renewals;
+static unsigned renewals;
+
+void sn_instrumentation_renew(void) { wanted_renewals++; }
+
 /** Nothing of the program's code is analysed, so that calls and returns are emitted plainly. */
 static bool may_predict(void) { return !tool->instrument && !follower.after; }
 
 bool sn_translate_wants_afresh(void) {
     bool large = sn_settings_current.return_prediction == SN_RETURNS_AUTO && !returns_are_predicted &&
                  may_predict() && sn_block_count() > LARGE_PROGRAM_BLOCKS;
-    return large || wants_bare != bare || sn_cache_full();
+    return large || wants_bare != bare || wanted_renewals != renewals || sn_cache_full();
 }
 
 void sn_translate_afresh(void) {
     if (sn_settings_current.return_prediction == SN_RETURNS_AUTO && wants_bare == bare)
         returns_are_predicted = may_predict() && sn_block_count() > LARGE_PROGRAM_BLOCKS;
     bool again = bare && !wants_bare;
+    renewals = wanted_renewals;
     bare = wants_bare;
     if (again && follower.again) follower.again();
     sn_blocks_clear();

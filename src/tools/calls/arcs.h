@@ -1,0 +1,49 @@
+/**
+ * @fileoverview What each thread knows of its calls: for each pair of call site and function, how often and at what cost.
+ *
+ * The table is filled from the code cache, whenever a call ends: without locks, without the C library.
+ */
+#ifndef SONDE_TOOLS_CALLS_ARCS_H
+#define SONDE_TOOLS_CALLS_ARCS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** How a function was entered. */
+typedef enum calls_how { CALLS_BY_CALL, CALLS_BY_JUMP, CALLS_BY_SIGNAL } calls_how;
+
+/** Events beside the instructions that a call may cost: system calls, their time, their time on the processor. */
+#define CALLS_SYSTEM_EVENTS 3
+
+typedef struct calls_arc {
+    uint64_t from;     /**< the call instruction; of jumps and signals, the function that was in the way */
+    uint64_t target;   /**< the function's entry */
+    uint64_t how;      /**< calls_how; 0 with target 0: free */
+    uint64_t count;
+    uint64_t inclusive;/**< instructions */
+    uint64_t system[CALLS_SYSTEM_EVENTS];
+} calls_arc;
+
+/** Open addressing; grows in address space that is reserved. */
+typedef struct calls_arcs {
+    calls_arc *table;
+    uint64_t mask;
+    uint64_t count;
+    calls_arc *reserved; /**< all of the space */
+    calls_arc *next;     /**< where the next, twice as large table will be; NULL: the last one is reached */
+} calls_arcs;
+
+/** Returns whether there is address space for it. */
+bool calls_arcs_init(calls_arcs *arcs);
+void calls_arcs_release(calls_arcs *arcs);
+
+/** The arc, made if there is none. SN_FAST. When there is no more room, one arc takes all. */
+calls_arc *calls_arcs_find(calls_arcs *arcs, uint64_t from, uint64_t target, uint64_t how);
+
+/** What has been counted is forgotten. */
+void calls_arcs_clear(calls_arcs *arcs);
+
+/** Add all of `from` to `to`. */
+void calls_arcs_add(calls_arcs *to, const calls_arcs *from);
+
+#endif

@@ -1,0 +1,13 @@
+/**
+ * @fileoverview Writing profiles of what was counted so far, in parts, and at the end.
+ */
+#ifndef SONDE_TOOLS_CALLS_DUMP_H
+#define SONDE_TOOLS_CALLS_DUMP_H
+
+/** Write the next part, and begin at zero. `why` is written into it. */
+void calls_dump(const char *why);
+
+/** The program ends. */
+void calls_dump_last(void);
+
+#endif

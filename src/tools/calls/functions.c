@@ -1,0 +1,181 @@
+/**
+ * @fileoverview Functions and places by address. See functions.h.
+ */
+#include "functions.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sonde/tool.h>
+
+enum { CHAINS = 1 << 14 };
+
+static calls_function *chains[CHAINS];
+static uint32_t function_count;
+
+/** Entries of functions without symbols, sorted. */
+static uint64_t *unnamed;
+static size_t unnamed_count;
+
+/** Places that were looked up: open addressing. */
+typedef struct known_place {
+    uint64_t address; /**< 0: free */
+    calls_place place;
+} known_place;
+static known_place *known;
+static size_t known_count, known_room;
+
+static void *checked(void *memory) {
+    if (memory == NULL) {
+        sn_fail(125, "calls: out of memory");
+    }
+    return memory;
+}
+
+/* --------------------------------------------------------------------------- functions */
+
+static bool is_same(const char *a, const char *b) {
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static calls_function *function_of(const char *name, const char *object, uint64_t entry) {
+    uint64_t hash = 5381;
+    for (const char *letter = name; *letter != 0; letter++) {
+        hash = hash * 33 + (unsigned char)*letter;
+    }
+    calls_function **chain = &chains[hash % CHAINS];
+    for (calls_function *function = *chain; function != NULL; function = function->next) {
+        if (is_same(function->name, name) && is_same(function->object, object)) {
+            function->entry = entry < function->entry ? entry : function->entry;
+            return function;
+        }
+    }
+    sn_location location;
+    calls_function *function = checked(malloc(sizeof *function));
+    sn_locate(entry, &location);
+    *function = (calls_function){.next = *chain, .name = checked(strdup(name)), .object = object, .file = location.file,
+                                 .entry = entry, .number = function_count++};
+    return *chain = function;
+}
+
+/** The entry before an address in code that has no symbols: the last one that is called, else the address itself. */
+static uint64_t unnamed_before(uint64_t address, const char *module) {
+    size_t low = 0, high = unnamed_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (unnamed[middle] <= address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    sn_location location;
+    bool is_near = low > 0 && sn_locate(unnamed[low - 1], &location) == (module != NULL) && is_same(location.module, module);
+    return is_near ? unnamed[low - 1] : 0;
+}
+
+static const calls_function *unnamed_function(uint64_t address, const char *module) {
+    uint64_t entry = unnamed_before(address, module);
+    char name[32] = "???";
+    if (entry != 0) {
+        snprintf(name, sizeof name, "0x%016" PRIx64, entry);
+    }
+    return function_of(name, module, entry != 0 ? entry : address);
+}
+
+/** "NAME [clone .cold]" and "NAME.cold" are pieces of NAME. */
+static const char *whole_name(const char *name, char *buffer, size_t size) {
+    const char *piece = strstr(name, " [clone .cold");
+    piece = piece != NULL ? piece : strstr(name, ".cold");
+    if (piece == NULL || (size_t)(piece - name) >= size) {
+        return name;
+    }
+    memcpy(buffer, name, (size_t)(piece - name));
+    buffer[piece - name] = 0;
+    return buffer;
+}
+
+static calls_place look_up(uint64_t address) {
+    sn_location location;
+    char buffer[1024];
+    sn_locate(address, &location);
+    calls_place place = {.file = location.line != 0 ? location.file : NULL, .line = location.line};
+    if (location.function == NULL) {
+        place.function = unnamed_function(address, location.module);
+    } else {
+        place.function = function_of(whole_name(location.function, buffer, sizeof buffer), location.module,
+                                     location.function_address);
+    }
+    return place;
+}
+
+/* ----------------------------------------------------------------------------- table */
+
+static known_place *slot_of(uint64_t address) {
+    uint64_t at = address * UINT64_C(0x9e3779b97f4a7c15) >> 20;
+    while (known[at & (known_room - 1)].address != 0 && known[at & (known_room - 1)].address != address) {
+        at++;
+    }
+    return &known[at & (known_room - 1)];
+}
+
+static void grow(void) {
+    known_place *old = known;
+    size_t old_room = known_room;
+    known_room = old_room == 0 ? 1 << 14 : 2 * old_room;
+    known = checked(calloc(known_room, sizeof *known));
+    for (size_t i = 0; i < old_room; i++) {
+        if (old[i].address != 0) {
+            *slot_of(old[i].address) = old[i];
+        }
+    }
+    free(old);
+}
+
+calls_place calls_place_of(uint64_t address) {
+    if (2 * known_count >= known_room) {
+        grow();
+    }
+    known_place *slot = slot_of(address);
+    if (slot->address == 0) {
+        *slot = (known_place){.address = address, .place = look_up(address)};
+        known_count++;
+    }
+    return slot->place;
+}
+
+static int by_value(const void *left, const void *right) {
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+void calls_functions_learn(const calls_arcs *arcs) {
+    sn_location location;
+    for (uint64_t i = 0; i <= arcs->mask; i++) {
+        const calls_arc *arc = &arcs->table[i];
+        if (arc->target == 0) {
+            continue;
+        }
+        sn_locate(arc->target, &location);
+        if (location.function == NULL) {
+            unnamed = checked(reallocarray(unnamed, unnamed_count + 1, sizeof *unnamed));
+            unnamed[unnamed_count++] = arc->target;
+        }
+    }
+    if (unnamed_count > 0) {
+        qsort(unnamed, unnamed_count, sizeof *unnamed, by_value);
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < unnamed_count; i++) {
+        if (kept == 0 || unnamed[kept - 1] != unnamed[i]) {
+            unnamed[kept++] = unnamed[i];
+        }
+    }
+    unnamed_count = kept;
+}
+
+uint32_t calls_function_count(void) {
+    return function_count;
+}

@@ -1,0 +1,38 @@
+/**
+ * @fileoverview Which function an address belongs to, for profiles: one entry a function, however many pieces of code it has.
+ *
+ * A function is a name in an object file. The pieces that compilers put apart (NAME.cold) belong to NAME. Code without
+ * symbols belongs to the nearest function before it that was called, and is named by its address.
+ */
+#ifndef SONDE_TOOLS_CALLS_FUNCTIONS_H
+#define SONDE_TOOLS_CALLS_FUNCTIONS_H
+
+#include <stdint.h>
+
+#include "arcs.h"
+
+typedef struct calls_function {
+    struct calls_function *next; /**< in its hash chain */
+    const char *name;
+    const char *object;    /**< path of the module; NULL if unknown */
+    const char *file;      /**< source file of its entry; NULL if unknown */
+    uint64_t entry;        /**< the lowest one that is known */
+    uint32_t number;       /**< from 0 */
+} calls_function;
+
+/** Where an address is. */
+typedef struct calls_place {
+    const calls_function *function;
+    const char *file;      /**< NULL if unknown */
+    unsigned line;         /**< 0 if unknown */
+} calls_place;
+
+/** Learn from `arcs` what is called where there are no symbols. Before places are asked for; again for other arcs. */
+void calls_functions_learn(const calls_arcs *arcs);
+
+/** Looks the address up; slow the first time, then from a table. */
+calls_place calls_place_of(uint64_t address);
+
+uint32_t calls_function_count(void);
+
+#endif

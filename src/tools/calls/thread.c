@@ -1,0 +1,325 @@
+/**
+ * @fileoverview Threads of the tool `calls`, and accounts of them. See thread.h.
+ */
+#include "thread.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "record.h"
+#include "settings.h"
+
+typedef struct calls_thread {
+    int number;            /**< 1 for the first thread */
+    calls_arcs arcs;
+    uint64_t zeroed;       /**< total of instructions when it was zeroed last */
+    uint64_t *baseline;    /**< counters then, NULL for zeros; `baseline_count` of them */
+    size_t baseline_count;
+    calls_system_list system;
+    struct timespec began, began_on_processor; /**< of the system call that it makes */
+} calls_thread;
+
+/** What ended threads have left behind: one account of each if threads are separated, else one. */
+static calls_account *ended;
+static size_t ended_count;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *resized(void *memory, size_t count, size_t size) {
+    void *result = reallocarray(memory, count, size);
+    if (result == NULL) {
+        sn_fail(125, "calls: out of memory");
+    }
+    return result;
+}
+
+/* -------------------------------------------------------------------- calls that end */
+
+/** Add a call that costs the difference of the totals. A call from before the last zeroing was counted then. */
+SN_FAST static void add_call(calls_thread *mine, calls_arcs *arcs, sn_call_frame *frame, uint64_t total) {
+    uint64_t from = sn_call_frame_site(frame), how = CALLS_BY_CALL;
+    if (from == 0) {
+        from = sn_call_frame_below(frame)->target;
+        how = sn_call_frame_is_handler(frame) ? CALLS_BY_SIGNAL : CALLS_BY_JUMP;
+    }
+    bool is_old = frame->data < mine->zeroed;
+    uint64_t since = is_old ? mine->zeroed : frame->data;
+    if (total > since && frame->target != 0) { /* else nothing was collected */
+        calls_arc *arc = calls_arcs_find(arcs, from, frame->target, how);
+        arc->count += !is_old;
+        arc->inclusive += total - since;
+    }
+}
+
+SN_FAST static void call_left(sn_thread *thread, sn_call_frame *frame) {
+    calls_thread *mine = (calls_thread *)*sn_slot_of(thread, calls_current.thread);
+    if (mine != NULL) {
+        add_call(mine, &mine->arcs, frame, sn_counter_value(thread, calls_current.total));
+    }
+}
+
+void calls_threads_init(void) {
+    sn_contexts_enable();
+    sn_contexts_watch(calls_current.total, call_left);
+}
+
+/** The calls that the thread is in. */
+static void add_open_calls(sn_thread *thread, calls_thread *mine, calls_arcs *arcs) {
+    uint64_t total = sn_counter_value(thread, calls_current.total);
+    for (sn_call_frame *frame = sn_call_frame_of(thread); sn_call_frame_below(frame) != NULL;
+         frame = sn_call_frame_below(frame)) {
+        add_call(mine, arcs, frame, total);
+    }
+}
+
+/* ----------------------------------------------------------------------------- threads */
+
+static calls_thread *thread_of(sn_thread *thread) {
+    return sn_thread_data(thread);
+}
+
+void calls_thread_start(sn_thread *thread) {
+    calls_thread *mine = resized(NULL, 1, sizeof *mine);
+    static int threads;
+    *mine = (calls_thread){.number = __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED)};
+    if (!calls_arcs_init(&mine->arcs)) {
+        sn_fail(125, "calls: no address space for a thread's calls");
+    }
+    *sn_slot_of(thread, calls_current.collecting) = calls_current.collects_at_start ? UINT64_MAX : 0;
+    *sn_slot_of(thread, calls_current.thread) = (uintptr_t)mine;
+    *sn_slot_of(thread, calls_current.blocks) = (uint64_t)calls_current.blocks_to_dump;
+    sn_thread_set_data(thread, mine);
+}
+
+static void free_thread(calls_thread *mine) {
+    calls_arcs_release(&mine->arcs);
+    free(mine->baseline);
+    free(mine->system.items);
+    free(mine);
+}
+
+/* ---------------------------------------------------------------------------- accounts */
+
+static calls_system_costs *system_costs_of(calls_system_list *list, uint64_t address) {
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->items[i].address == address) {
+            return &list->items[i];
+        }
+    }
+    if (list->count == list->room) {
+        list->room = list->room == 0 ? 16 : 2 * list->room;
+        list->items = resized(list->items, list->room, sizeof *list->items);
+    }
+    list->items[list->count] = (calls_system_costs){.address = address};
+    return &list->items[list->count++];
+}
+
+static void add_system(calls_system_list *to, const calls_system_list *from) {
+    for (size_t i = 0; i < from->count; i++) {
+        calls_system_costs *sum = system_costs_of(to, from->items[i].address);
+        for (unsigned event = 0; event < CALLS_SYSTEM_EVENTS; event++) {
+            sum->counts[event] += from->items[i].counts[event];
+        }
+    }
+}
+
+static void make_room(calls_account *account, size_t count) {
+    if (count > account->value_count) {
+        size_t room = count + count / 2;
+        account->values = resized(account->values, room, sizeof *account->values);
+        memset(account->values + account->value_count, 0, (room - account->value_count) * sizeof *account->values);
+        account->value_count = room;
+    }
+}
+
+/** Add counters `first` up to `end`, less what they were when they were zeroed. */
+static void add_values(calls_account *account, const sn_thread *thread, const calls_thread *its, size_t first, size_t end) {
+    make_room(account, end);
+    for (size_t i = end; i-- > first;) {
+        uint64_t zero = i < its->baseline_count ? its->baseline[i] : 0;
+        account->values[i] += sn_counter_value(thread, (sn_counter)i) - zero;
+    }
+}
+
+static void add_counters(calls_account *account, const sn_thread *thread, const calls_thread *its) {
+    for (const calls_record *record = calls_record_first(); record != NULL; record = record->next) {
+        add_values(account, thread, its, record->counters, record->counters + record->counter_count);
+        add_values(account, thread, its, record->cuts, record->cuts + record->instruction_count);
+    }
+}
+
+static void add_thread(calls_account *account, sn_thread *thread, calls_thread *its) {
+    if (account->arcs.table == NULL && !calls_arcs_init(&account->arcs)) {
+        sn_fail(125, "calls: no address space for the sum of calls");
+    }
+    add_counters(account, thread, its);
+    calls_arcs_add(&account->arcs, &its->arcs);
+    add_open_calls(thread, its, &account->arcs);
+    add_system(&account->system, &its->system);
+}
+
+static void free_account(calls_account *account) {
+    if (account->arcs.table != NULL) {
+        calls_arcs_release(&account->arcs);
+    }
+    free(account->values);
+    free(account->system.items);
+    *account = (calls_account){0};
+}
+
+/** The account that a thread which ends now goes to. */
+static calls_account *account_of_ended(int thread) {
+    if (ended_count == 0 || calls_current.separates_threads) {
+        ended = resized(ended, ended_count + 1, sizeof *ended);
+        ended[ended_count++] = (calls_account){.thread = thread};
+    }
+    return &ended[ended_count - 1];
+}
+
+void calls_thread_end(sn_thread *thread) {
+    calls_thread *mine = thread_of(thread);
+    if (mine == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&lock);
+    add_thread(account_of_ended(mine->number), thread, mine);
+    pthread_mutex_unlock(&lock);
+    sn_thread_set_data(thread, NULL);
+    *sn_slot_of(thread, calls_current.thread) = 0;
+    free_thread(mine);
+}
+
+/** Nothing of what other threads had is given back: one may have been half-way through changing it. */
+void calls_thread_fork_child(sn_thread *thread) {
+    calls_thread *mine = thread_of(thread);
+    pthread_mutex_init(&lock, NULL);
+    ended = NULL;
+    ended_count = 0;
+    if (mine == NULL) {
+        calls_thread_start(thread);
+        return;
+    }
+    calls_arcs_clear(&mine->arcs);
+    mine->system.count = 0;
+    mine->baseline_count = 0;
+    mine->zeroed = 0;
+    for (sn_call_frame *frame = sn_call_frame_of(thread); frame != NULL; frame = sn_call_frame_below(frame)) {
+        frame->data = 0; /* the child's counters begin at zero */
+    }
+}
+
+typedef struct collecting {
+    calls_account *sum; /**< NULL: threads are visited one by one */
+    void (*visit)(const calls_account *account, void *data);
+    void *data;
+} collecting;
+
+static void visit_thread(sn_thread *thread, void *data) {
+    collecting *how = data;
+    calls_thread *its = thread_of(thread);
+    if (its == NULL) {
+        return;
+    }
+    if (how->sum != NULL) {
+        add_thread(how->sum, thread, its);
+        return;
+    }
+    calls_account account = {.thread = its->number};
+    add_thread(&account, thread, its);
+    how->visit(&account, how->data);
+    free_account(&account);
+}
+
+void calls_accounts_visit(void (*visit)(const calls_account *account, void *data), void *data) {
+    calls_account sum = {0};
+    pthread_mutex_lock(&lock);
+    if (calls_current.separates_threads) {
+        for (size_t i = 0; i < ended_count; i++) {
+            visit(&ended[i], data);
+        }
+    } else if (ended_count > 0) {
+        sum = ended[0];
+        ended_count = 0;
+    }
+    pthread_mutex_unlock(&lock);
+    collecting how = {.sum = calls_current.separates_threads ? NULL : &sum, .visit = visit, .data = data};
+    sn_threads_visit(visit_thread, &how);
+    if (how.sum != NULL) {
+        visit(&sum, data);
+        free_account(&sum);
+    }
+}
+
+static void zero_thread(sn_thread *thread, void *data) {
+    calls_thread *its = thread_of(thread);
+    (void)data;
+    if (its == NULL) {
+        return;
+    }
+    calls_account now = {0};
+    its->baseline_count = 0;
+    add_counters(&now, thread, its);
+    free(its->baseline);
+    its->baseline = now.values;
+    its->baseline_count = now.value_count;
+    its->zeroed = sn_counter_value(thread, calls_current.total);
+    calls_arcs_clear(&its->arcs);
+    its->system.count = 0;
+}
+
+void calls_accounts_zero(void) {
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < ended_count; i++) {
+        free_account(&ended[i]);
+    }
+    ended_count = 0;
+    pthread_mutex_unlock(&lock);
+    sn_threads_visit(zero_thread, NULL);
+}
+
+/* ------------------------------------------------------------------- system calls, switches */
+
+static uint64_t nanoseconds_since(clockid_t clock, const struct timespec *start) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)(now.tv_sec - start->tv_sec) * 1000000000 + (uint64_t)(now.tv_nsec - start->tv_nsec);
+}
+
+void calls_thread_system_call_before(sn_thread *thread, const sn_system_call *call) {
+    calls_thread *mine = thread_of(thread);
+    (void)call;
+    if (mine != NULL && calls_current.system_time != CALLS_TIME_NONE) {
+        clock_gettime(CLOCK_MONOTONIC, &mine->began);
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &mine->began_on_processor);
+    }
+}
+
+void calls_thread_system_call_after(sn_thread *thread, const sn_system_call *call) {
+    calls_thread *mine = thread_of(thread);
+    if (mine == NULL || calls_current.system_time == CALLS_TIME_NONE || *sn_slot_of(thread, calls_current.collecting) == 0) {
+        return;
+    }
+    static const uint64_t units[] = {[CALLS_TIME_MSEC] = 1000000, [CALLS_TIME_USEC] = 1000, [CALLS_TIME_NSEC] = 1};
+    const uint64_t costs[CALLS_SYSTEM_EVENTS] = {
+        1, nanoseconds_since(CLOCK_MONOTONIC, &mine->began) / units[calls_current.system_time],
+        nanoseconds_since(CLOCK_THREAD_CPUTIME_ID, &mine->began_on_processor)};
+    calls_system_costs *own = system_costs_of(&mine->system, call->address);
+    for (unsigned event = 0; event < CALLS_SYSTEM_EVENTS; event++) {
+        own->counts[event] += costs[event];
+    }
+    for (sn_call_frame *frame = sn_call_frame_of(thread), *below; (below = sn_call_frame_below(frame)) != NULL; frame = below) {
+        uint64_t from = sn_call_frame_site(frame);
+        bool is_handler = sn_call_frame_is_handler(frame);
+        calls_arc *arc = calls_arcs_find(&mine->arcs, from != 0 ? from : below->target, frame->target,
+                                         from != 0 ? CALLS_BY_CALL : is_handler ? CALLS_BY_SIGNAL : CALLS_BY_JUMP);
+        for (unsigned event = 0; event < CALLS_SYSTEM_EVENTS; event++) {
+            arc->system[event] += costs[event];
+        }
+    }
+}
+
+void calls_thread_collect(sn_thread *thread, calls_switch how) {
+    uint64_t *collecting = sn_slot_of(thread, calls_current.collecting);
+    *collecting = how == CALLS_SWITCH_OVER ? ~*collecting : how == CALLS_SWITCH_ON ? UINT64_MAX : 0;
+}

@@ -1,0 +1,55 @@
+/**
+ * @fileoverview What each thread counts: its calls (arcs.h), its system calls, and since when.
+ *
+ * An account is the sum of some threads at some moment: what profile.c makes a profile of. Zeroing keeps the counters and
+ * remembers their values, since other threads may be counting.
+ */
+#ifndef SONDE_TOOLS_CALLS_THREAD_H
+#define SONDE_TOOLS_CALLS_THREAD_H
+
+#include <sonde/tool.h>
+#include <stddef.h>
+
+#include "arcs.h"
+
+/** System calls made by one instruction. */
+typedef struct calls_system_costs {
+    uint64_t address;
+    uint64_t counts[CALLS_SYSTEM_EVENTS];
+} calls_system_costs;
+
+typedef struct calls_system_list {
+    calls_system_costs *items;
+    size_t count, room;
+} calls_system_list;
+
+typedef struct calls_account {
+    int thread;            /**< its number, from 1 in the order of beginning; 0: a sum of several */
+    uint64_t *values;      /**< counters, by number */
+    size_t value_count;
+    calls_arcs arcs;
+    calls_system_list system;
+} calls_account;
+
+/* Callbacks. */
+void calls_thread_start(sn_thread *thread);
+void calls_thread_end(sn_thread *thread);
+void calls_thread_fork_child(sn_thread *thread);
+void calls_thread_system_call_before(sn_thread *thread, const sn_system_call *call);
+void calls_thread_system_call_after(sn_thread *thread, const sn_system_call *call);
+
+/** From the start callback: calls that end are noted. */
+void calls_threads_init(void);
+
+/** Call `visit` with an account of each thread, ended ones included, or with one of them all. Calls that go on are
+    counted as if they ended now. */
+void calls_accounts_visit(void (*visit)(const calls_account *account, void *data), void *data);
+
+/** What was counted until now is forgotten, in all threads. */
+void calls_accounts_zero(void);
+
+/** Switch collecting for a thread: on, off, or the other way. */
+typedef enum calls_switch { CALLS_SWITCH_OFF, CALLS_SWITCH_ON, CALLS_SWITCH_OVER } calls_switch;
+void calls_thread_collect(sn_thread *thread, calls_switch how);
+
+#endif

@@ -1,0 +1,232 @@
+/**
+ * @fileoverview Callgrind's format. See writer.h.
+ */
+#include "writer.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "settings.h"
+
+/** Names that have a number already, of one kind. */
+typedef struct names {
+    struct name {
+        const void *key;  /**< interned strings and functions are told by their address */
+        uint32_t number;
+    } *items;
+    size_t count, room;
+} names;
+
+typedef struct writing {
+    FILE *stream;
+    const calls_profile *profile;
+    names objects, files, functions;
+    const char *object, *file; /**< in force */
+} writing;
+
+static const char nothing[] = "???";
+
+/* ------------------------------------------------------------------------------- names */
+
+static size_t slot_of(const names *names, const void *key) {
+    size_t at = (uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    while (names->items[at & (names->room - 1)].key != NULL && names->items[at & (names->room - 1)].key != key) {
+        at++;
+    }
+    return at & (names->room - 1);
+}
+
+static void make_room(names *names) {
+    if (2 * names->count < names->room) {
+        return;
+    }
+    struct name *old = names->items;
+    size_t old_room = names->room;
+    names->room = old_room == 0 ? 256 : 2 * old_room;
+    names->items = calloc(names->room, sizeof *names->items);
+    if (names->items == NULL) {
+        sn_fail(125, "calls: out of memory");
+    }
+    for (size_t i = 0; i < old_room; i++) {
+        if (old[i].key != NULL) {
+            names->items[slot_of(names, old[i].key)] = old[i];
+        }
+    }
+    free(old);
+}
+
+/** A line "what=(number) text", the text only the first time. Line ends inside of names become spaces. */
+static void write_name(writing *to, const char *what, names *names, const void *key, const char *text) {
+    make_room(names);
+    struct name *name = &names->items[slot_of(names, key)];
+    bool is_new = name->key == NULL;
+    if (is_new) {
+        *name = (struct name){.key = key, .number = (uint32_t)++names->count};
+    }
+    fprintf(to->stream, "%s=", what);
+    if (calls_current.compresses_names) {
+        fprintf(to->stream, "(%u)%s", name->number, is_new ? " " : "");
+    }
+    for (; (is_new || !calls_current.compresses_names) && *text != 0; text++) {
+        putc(*text == '\n' ? ' ' : *text, to->stream);
+    }
+    putc('\n', to->stream);
+}
+
+static const char *or_nothing(const char *text) {
+    return text != NULL ? text : nothing;
+}
+
+/* ------------------------------------------------------------------------------- lines */
+
+static void write_position(writing *to, uint64_t address, unsigned line) {
+    if (calls_current.dumps_instructions) {
+        fprintf(to->stream, "0x%" PRIx64, address);
+    }
+    if (calls_current.dumps_lines) {
+        fprintf(to->stream, calls_current.dumps_instructions ? " %u" : "%u", line);
+    }
+}
+
+static void write_costs(writing *to, const uint64_t *costs) {
+    unsigned count = to->profile->event_count;
+    while (count > 1 && costs[count - 1] == 0) {
+        count--;
+    }
+    for (unsigned event = 0; event < count; event++) {
+        fprintf(to->stream, " %" PRIu64, costs[event]);
+    }
+    putc('\n', to->stream);
+}
+
+/** Costs of what follows were written in another file than the function was, as inlined code is. */
+static void write_file_change(writing *to, const calls_row *row) {
+    const char *file = or_nothing(row->place.file != NULL ? row->place.file : row->place.function->file);
+    if (file != to->file) {
+        bool is_back = file == or_nothing(row->place.function->file);
+        write_name(to, is_back ? "fe" : "fi", &to->files, file, file);
+        to->file = file;
+    }
+}
+
+static void write_call(writing *to, const calls_row *row) {
+    const calls_function *callee = row->target.function;
+    const char *object = or_nothing(callee->object), *file = or_nothing(callee->file);
+    if (object != to->object) {
+        write_name(to, "cob", &to->objects, object, object);
+    }
+    if (file != to->file) {
+        write_name(to, "cfi", &to->files, file, file);
+    }
+    write_name(to, "cfn", &to->functions, callee, callee->name);
+    fprintf(to->stream, "calls=%" PRIu64 " ", row->count);
+    write_position(to, row->target_address, row->target.line);
+    putc('\n', to->stream);
+    write_position(to, row->address, row->place.line);
+    write_costs(to, row->costs);
+}
+
+static void write_jump(writing *to, const calls_row *row) {
+    const char *file = or_nothing(row->target.file != NULL ? row->target.file : row->target.function->file);
+    if (file != to->file) {
+        write_name(to, "jfi", &to->files, file, file);
+    }
+    if (row->kind == CALLS_ROW_CONDITIONAL) {
+        fprintf(to->stream, "jcnd=%" PRIu64 "/%" PRIu64 " ", row->count, row->executed);
+    } else {
+        fprintf(to->stream, "jump=%" PRIu64 " ", row->count);
+    }
+    write_position(to, row->target_address, row->target.line);
+    putc('\n', to->stream);
+    write_position(to, row->address, row->place.line);
+    putc('\n', to->stream);
+}
+
+static void write_row(writing *to, const calls_row *row) {
+    write_file_change(to, row);
+    switch (row->kind) {
+    case CALLS_ROW_SELF:
+        write_position(to, row->address, row->place.line);
+        write_costs(to, row->costs);
+        break;
+    case CALLS_ROW_CALL:
+        write_call(to, row);
+        break;
+    case CALLS_ROW_JUMP:
+    case CALLS_ROW_CONDITIONAL:
+        write_jump(to, row);
+        break;
+    }
+}
+
+static void write_function(writing *to, const calls_function *function) {
+    const char *object = or_nothing(function->object), *file = or_nothing(function->file);
+    putc('\n', to->stream);
+    if (object != to->object) {
+        write_name(to, "ob", &to->objects, object, object);
+        to->object = object;
+    }
+    write_name(to, "fl", &to->files, file, file);
+    to->file = file;
+    write_name(to, "fn", &to->functions, function, function->name);
+}
+
+/* ----------------------------------------------------------------------------- heading */
+
+static void write_words(FILE *stream) {
+    const char *const *words;
+    int count = sn_client_arguments(&words);
+    fputs("cmd:", stream);
+    for (int i = 0; i < count; i++) {
+        putc(' ', stream);
+        for (const char *letter = words[i]; *letter != 0; letter++) {
+            putc(*letter == '\n' ? ' ' : *letter, stream);
+        }
+    }
+    putc('\n', stream);
+}
+
+static void write_numbers(FILE *stream, const char *name, const calls_profile *profile) {
+    fputs(name, stream);
+    for (unsigned event = 0; event < profile->event_count; event++) {
+        fprintf(stream, " %" PRIu64, profile->totals[event]);
+    }
+    putc('\n', stream);
+}
+
+static void write_heading(FILE *stream, const calls_profile *profile, const calls_heading *heading) {
+    fputs("# callgrind format\nversion: 1\ncreator: sonde calls 1\n", stream);
+    fprintf(stream, "pid: %d\n", sn_client_process());
+    write_words(stream);
+    fprintf(stream, "part: %d\n", heading->part);
+    if (heading->thread != 0) {
+        fprintf(stream, "thread: %d\n", heading->thread);
+    }
+    fprintf(stream, "\ndesc: Trigger: %s\n\npositions:%s%s\nevents:", heading->trigger,
+            calls_current.dumps_instructions ? " instr" : "", calls_current.dumps_lines ? " line" : "");
+    for (unsigned event = 0; event < profile->event_count; event++) {
+        fprintf(stream, " %s", profile->events[event]);
+    }
+    putc('\n', stream);
+    write_numbers(stream, "summary:", profile);
+}
+
+void calls_write(FILE *stream, const calls_profile *profile, const calls_heading *heading) {
+    writing to = {.stream = stream, .profile = profile};
+    const calls_function *function = NULL;
+    write_heading(stream, profile, heading);
+    for (size_t i = 0; i < profile->row_count; i++) {
+        const calls_row *row = &profile->rows[i];
+        if (row->place.function != function) {
+            function = row->place.function;
+            write_function(&to, function);
+        }
+        write_row(&to, row);
+    }
+    putc('\n', stream);
+    write_numbers(stream, "totals:", profile);
+    free(to.objects.items);
+    free(to.files.items);
+    free(to.functions.items);
+}
