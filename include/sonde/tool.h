@@ -432,6 +432,10 @@ sn_call_frame *sn_call_frame_of(sn_thread *thread);
 /** The frame below, NULL below the first one of a stack; may be called from SN_FAST functions. */
 sn_call_frame *sn_call_frame_below(sn_call_frame *frame);
 
+/** Whether a function begins at the instruction at `index`. Code that the tool inserts before it runs when the function's
+    frame is there. */
+bool sn_block_begins_function(const sn_block *block, unsigned index);
+
 /** The current context, in inserted code: a load once it is known. At a call it is still the caller's, at a return the
     function's that returns. */
 sn_value sn_current_context(sn_block *block);
@@ -465,6 +469,7 @@ typedef struct sn_location {
     const char *module;   /**< path of the mapped file, or NULL */
     uint64_t function_address; /**< start of the function in the client, 0 when unknown */
     uint64_t function_size;
+    uint64_t file_address; /**< the address as the module's own file counts: the same in each run; 0 when unknown */
 } sn_location;
 
 /** Where a client code address comes from. Strings live until the end of the run. Takes locks; slow the first time a

@@ -173,11 +173,6 @@ static void call_tool(sn_thread *thread, uint32_t number) {
     /* In the System V convention arguments that a function does not have do no harm. */
     if (call.enumerates) SN_TELL_TOOL("(accesses)", sn_enumerate_accesses(thread, &call));
     else SN_TELL_TOOL("(called function)", ((any_function *)call.function)(a[0], a[1], a[2], a[3], a[4], a[5]));
-    if (sn_translate_wants_afresh()) {
-        /* The function has switched instrumentation: this block is not gone on with. */
-        with_lock(thread, SN_EXIT_RESUME);
-        return;
-    }
     thread->resume = call.resume;
     thread->inside_call = true;
     thread->call_generation = generation;
@@ -197,6 +192,11 @@ static void finish(sn_thread *thread) {
         } else {
             thread->resume = sn_runtime_address(sn_runtime_deliver);
         }
+    } else if (thread->inside_call && sn_translate_wants_afresh()) {
+        /* The called function has switched instrumentation: what belongs to the instruction is done, and then the block is
+           left, so that nothing is done twice. */
+        thread->stepping = SN_STEP_LEAVE;
+        sn_abi_single_step(thread);
     } else {
         sn_signals_release_mask(thread);
     }

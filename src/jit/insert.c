@@ -38,6 +38,7 @@ void sn_block_reset(sn_block *block, uint64_t address) {
     block->checks_itself = false;
     block->data = NULL;
     block->entry_count = 0;
+    block->functions = 0;
     block->operands_of = SN_MOST_INSTRUCTIONS;
     sn_analysis_reset(&block->analysis);
     block->instrumented = false;
@@ -76,5 +77,7 @@ void sn_count_iterations(sn_block *block, unsigned index, sn_counter iterations,
     block->iterations[index] = (sn_iteration_use){true, iterations, empty};
     block->instrumented = true;
 }
+
+bool sn_block_begins_function(const sn_block *block, unsigned index) { return block->functions >> index & 1; }
 
 void sn_block_set_data(sn_block *block, void *data) { block->data = data; }

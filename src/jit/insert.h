@@ -43,6 +43,7 @@ struct sn_block {
     sn_counter_use entry[SN_MOST_ENTRY_COUNTERS];
     sn_counter_use taken[SN_MOST_INSTRUCTIONS];
     sn_iteration_use iterations[SN_MOST_INSTRUCTIONS];
+    uint64_t functions;    /**< bit I: a function begins at instruction I; filled in by who follows calls */
     bool instrumented;     /**< anything of the above or below */
 
     sn_operand operands[SN_MOST_OPERANDS]; /**< of the instruction asked for last */

@@ -96,6 +96,7 @@ static sn_value constant(sn_block *block, uint64_t value) { return sn_constant(b
 
 static void insert_entry(sn_block *block, unsigned index, uint64_t address) {
     note_start(address);
+    block->functions |= UINT64_C(1) << index;
     sn_insert_before(block, index);
     sn_label is_other = sn_label_new(block), is_done = sn_label_new(block);
     sn_value end = sn_slot_load(block, sn_shadow.slots.end);

@@ -171,6 +171,7 @@ bool sn_locate(uint64_t address, sn_location *location) {
         location->module = module->file->path;
     }
     if (image != NULL) {
+        location->file_address = in_file;
         describe(image, in_file, address, location);
     }
     sn_locate_unlock();

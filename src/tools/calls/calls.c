@@ -67,8 +67,9 @@ static void start(void) {
 }
 
 static void instrument(sn_block *block) {
-    calls_points_insert(block);
+    calls_points_insert_entries(block);
     sn_block_set_data(block, calls_record_new(block));
+    calls_points_insert_returns(block);
 }
 
 static void interrupted(sn_thread *thread, void *data, unsigned completed) {

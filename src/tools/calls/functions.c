@@ -79,8 +79,10 @@ static uint64_t unnamed_before(uint64_t address, const char *module) {
 static const calls_function *unnamed_function(uint64_t address, const char *module) {
     uint64_t entry = unnamed_before(address, module);
     char name[32] = "???";
+    sn_location location;
     if (entry != 0) {
-        snprintf(name, sizeof name, "0x%016" PRIx64, entry);
+        sn_locate(entry, &location);
+        snprintf(name, sizeof name, "0x%016" PRIx64, location.file_address != 0 ? location.file_address : entry);
     }
     return function_of(name, module, entry != 0 ? entry : address);
 }

@@ -2,7 +2,7 @@
  * @fileoverview Which function an address belongs to, for profiles: one entry a function, however many pieces of code it has.
  *
  * A function is a name in an object file. The pieces that compilers put apart (NAME.cold) belong to NAME. Code without
- * symbols belongs to the nearest function before it that was called, and is named by its address.
+ * symbols belongs to the nearest function before it that was called, and is named by its address in its file.
  */
 #ifndef SONDE_TOOLS_CALLS_FUNCTIONS_H
 #define SONDE_TOOLS_CALLS_FUNCTIONS_H

@@ -65,15 +65,19 @@ static const char *matching(const sn_texts *globs, const char *function) {
 
 static void insert_at(sn_block *block, unsigned index, const point *point) {
     sn_location location;
-    const sn_instruction *instruction = sn_block_instruction(block, index);
-    bool returns = instruction->kind == SN_KIND_RETURN;
-    if (!(point->at_entry || returns) || !sn_locate(instruction->address, &location) || location.function == NULL) {
-        return;
-    }
-    bool is_entry = instruction->address == location.function_address;
-    const char *glob = matching(point->functions, location.function);
-    if (glob != NULL && ((point->at_entry && is_entry) || (point->at_return && returns))) {
+    uint64_t address = sn_block_instruction(block, index)->address;
+    const char *glob = sn_locate(address, &location) && location.function != NULL
+                           ? matching(point->functions, location.function) : NULL;
+    if (glob != NULL) {
         sn_call_before(block, index, (void (*)(sn_thread *, void *))(uintptr_t)point->action, (void *)(uintptr_t)glob);
+    }
+}
+
+static void insert_points(sn_block *block, unsigned index, bool is_entry) {
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+        if (points[i].functions->count > 0 && (is_entry ? points[i].at_entry : points[i].at_return)) {
+            insert_at(block, index, &points[i]);
+        }
     }
 }
 
@@ -101,15 +105,21 @@ static bool begins_basic_block(const sn_block *block, unsigned index) {
     return index == 0 || sn_block_instruction(block, index - 1)->kind != SN_KIND_OTHER;
 }
 
-void calls_points_insert(sn_block *block) {
+void calls_points_insert_entries(sn_block *block) {
     for (unsigned index = 0; index < sn_block_size(block); index++) {
         if (calls_current.blocks_to_dump > 0 && begins_basic_block(block, index)) {
             count_down(block, index);
         }
-        for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
-            if (points[i].functions->count > 0) {
-                insert_at(block, index, &points[i]);
-            }
+        if (sn_block_begins_function(block, index)) {
+            insert_points(block, index, true);
+        }
+    }
+}
+
+void calls_points_insert_returns(sn_block *block) {
+    for (unsigned index = 0; index < sn_block_size(block); index++) {
+        if (sn_block_instruction(block, index)->kind == SN_KIND_RETURN) {
+            insert_points(block, index, false);
         }
     }
 }

@@ -52,7 +52,7 @@ static calls_record *look_at(sn_block *block) {
     *record = (calls_record){.instruction_count = count, .cuts = new_cuts(count)};
     for (unsigned index = 0; index < count; index++) {
         const sn_instruction *instruction = sn_block_instruction(block, index);
-        bool begins = index == 0 || sn_block_continues(block, index - 1);
+        bool begins = index == 0 || sn_block_begins_function(block, index);
         uint8_t shape = shape_of(instruction) | (begins ? CALLS_SEGMENT : 0);
         record->instructions[index] =
             (calls_instruction){.address = instruction->address, .target = instruction->target, .shape = shape};
@@ -81,7 +81,7 @@ static void count(sn_block *block, sn_counter counter, int64_t amount) {
 
 static void count_segment(sn_block *block, const calls_record *record, unsigned index, sn_counter counter) {
     uint32_t size = record->instructions[index].segment_end - index;
-    if (index == 0 && !calls_current.is_switchable) {
+    if (index == 0 && !calls_current.is_switchable && !sn_block_begins_function(block, index)) {
         sn_count_entry(block, counter, 1);
         sn_count_entry(block, calls_current.total, size);
         return;

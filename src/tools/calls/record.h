@@ -1,8 +1,7 @@
 /**
  * @fileoverview What the tool `calls` keeps about each translated block, and the counters that it inserts there.
  *
- * A block is cut into segments: one begins at its entry and behind each direct jump that the block follows, which may lead
- * into another function. A segment's counter says how often it was entered; what each of its instructions was executed
+ * A block is cut into segments: one begins at its entry, and one wherever another function begins in it. A segment's counter says how often it was entered; what each of its instructions was executed
  * follows from the branches that left it. The thread's total of instructions goes up by a segment at once, and down again by
  * what a taken branch leaves out, so that at calls and returns it is exact.
  *

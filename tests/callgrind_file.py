@@ -1,0 +1,80 @@
+"""A reader of Callgrind's format for tests: what a file says, with names resolved and nothing summed up that it does not."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Profile:
+    headers: dict = field(default_factory=dict)
+    events: list = field(default_factory=list)
+    self_costs: Counter = field(default_factory=Counter)   # function -> first event
+    lines: Counter = field(default_factory=Counter)        # (function, line or address) -> first event
+    calls: Counter = field(default_factory=Counter)        # (caller, callee) -> number of calls
+    inclusive: Counter = field(default_factory=Counter)    # (caller, callee) -> first event
+    jumps: Counter = field(default_factory=Counter)        # (function, from, to) -> taken
+    executed: Counter = field(default_factory=Counter)     # (function, from, to) -> executed, of conditional ones
+    other_costs: Counter = field(default_factory=Counter)  # (event, function) -> self costs of the other events
+    other_inclusive: Counter = field(default_factory=Counter)  # (event, caller, callee)
+
+    def inclusive_of(self, function):
+        """Self cost and what its calls cost."""
+        return self.self_costs[function] + sum(cost for (caller, _), cost in self.inclusive.items() if caller == function)
+
+
+class _Names:
+    def __init__(self):
+        self.known = {}
+
+    def resolve(self, text):
+        match = re.fullmatch(r"\((\d+)\)(?: (.*))?", text)
+        if not match:
+            return text
+        if match[2] is not None:
+            self.known[match[1]] = match[2]
+        return self.known[match[1]]
+
+
+def read(path):
+    profile, functions = Profile(), _Names()
+    function = callee = pending = jump = None
+    for line in path.read_text().splitlines():
+        match = re.fullmatch(r"(\w+)[:=] ?(.*)", line)
+        if match and match[1] in ("fn", "cfn"):
+            name = functions.resolve(match[2])
+            if match[1] == "fn":
+                function = name
+            else:
+                callee = name
+        elif match and match[1] == "calls":
+            pending = int(match[2].split()[0])
+        elif match and match[1] in ("jump", "jcnd"):
+            taken, *target = match[2].split()
+            jump = (taken, target[0])
+        elif match and match[1] == "events":
+            profile.events = match[2].split()
+        elif match:
+            if match[1] not in ("fl", "fi", "fe", "ob", "cob", "cfi", "cfl", "jfi"):
+                profile.headers[match[1]] = match[2]
+        elif re.match(r"\d", line):
+            words = line.split()
+            positions = len(profile.headers.get("positions", "line").split())
+            position, costs = words[0], [int(word) for word in words[positions:]]
+            if jump:
+                taken, *executed = map(int, jump[0].split("/"))
+                profile.jumps[function, position, jump[1]] += taken
+                profile.executed[function, position, jump[1]] += executed[0] if executed else 0
+                jump = None
+            elif pending is not None:
+                profile.calls[function, callee] += pending
+                profile.inclusive[function, callee] += costs[0]
+                for event, cost in zip(profile.events[1:], costs[1:]):
+                    profile.other_inclusive[event, function, callee] += cost
+                pending = None
+            else:
+                profile.self_costs[function] += costs[0]
+                profile.lines[function, position] += costs[0]
+                for event, cost in zip(profile.events[1:], costs[1:]):
+                    profile.other_costs[event, function] += cost
+    return profile

@@ -1,0 +1,333 @@
+"""sonde calls: programs whose calls and costs are known to the instruction, and files that Callgrind's tools read."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import callgrind_file
+from conftest import run_sonde
+
+# Instructions of each function are counted beside it.
+PROGRAM = """
+    .globl _start
+    .type _start, @function
+_start:                     # 2 + 3 * 3 + 1 + 2 + 2 = 16
+    mov $3, %ebx
+    lea data(%rip), %rbp
+1:  call outer
+    dec %ebx
+    jnz 1b
+    call tail
+    mov $4, %edi
+    call down
+    mov $60, %eax
+    xor %edi, %edi
+    jmp end
+    .size _start, . - _start
+
+    .globl outer            # 3 calls: each 5, with 7 of inner and 4 + 6 of strings: 22
+    .type outer, @function
+outer:
+    mov $1, %ecx
+    call inner
+    call strings
+    nop
+    ret
+    .size outer, . - outer
+
+    .globl inner            # 7, the branch is taken the second and third time, when %ebx is 2 and 1: 4
+    .type inner, @function
+inner:
+    cmp $3, %ebx
+    jne 1f
+    nop
+    nop
+    nop
+    nop
+1:  ret
+    .size inner, . - inner
+
+    .globl strings          # 4, and 6 steps
+    .type strings, @function
+strings:
+    mov $6, %ecx
+    mov %rbp, %rdi
+    mov %rbp, %rsi
+    rep movsb
+    ret
+    .size strings, . - strings
+
+    .globl tail             # 2, and jumps to leaf
+    .type tail, @function
+tail:
+    nop
+    jmp leaf
+    .size tail, . - tail
+
+    .globl leaf             # 2
+    .type leaf, @function
+leaf:
+    nop
+    ret
+    .size leaf, . - leaf
+
+    .globl down             # 5 times, the first four: 5, the last: 3
+    .type down, @function
+down:
+    test %edi, %edi
+    je 1f
+    dec %edi
+    call down
+1:  ret
+    .size down, . - down
+
+    .globl end              # 1: never comes back
+    .type end, @function
+end:
+    syscall
+    .size end, . - end
+
+    .data
+data:
+    .zero 64
+"""
+
+INNER = 7 + 3 + 3
+STRINGS = 3 * (3 + 6 + 1)
+OUTER = 3 * 5 + INNER + STRINGS
+DOWN = [5 * calls + 3 for calls in range(5)]  # inclusive, by how many calls are below
+START = 2 + 3 * 3 + 1 + 2 + 3
+TOTAL = START + OUTER + 2 + 2 + DOWN[4] + 1
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("calls")
+    (folder / "known.S").write_text(PROGRAM)
+    subprocess.run(["gcc", "-g", "-nostdlib", "-static", "-no-pie", "-o", folder / "known", folder / "known.S"], check=True,
+                   timeout=60)
+    return folder / "known"
+
+
+def profile_of(program, folder, *options, count=1):
+    """Run it; the profile, or with `count` above one: all in the order of their names."""
+    run = run_sonde("calls", f"--callgrind-out-file={folder}/out", *options, "--", program)
+    assert run.returncode == 0, run.stderr
+    files = sorted(folder.glob("out*"))
+    assert len(files) == count
+    profiles = [callgrind_file.read(file) for file in files]
+    return profiles[0] if count == 1 else profiles
+
+
+def test_counts_and_costs(program, tmp_path):
+    profile = profile_of(program, tmp_path)
+    assert profile.self_costs == {"_start": START, "outer": 3 * 5, "inner": INNER, "strings": STRINGS, "tail": 2, "leaf": 2,
+                                  "down": DOWN[4], "end": 1}
+    assert profile.calls == {("_start", "outer"): 3, ("outer", "inner"): 3, ("outer", "strings"): 3, ("_start", "tail"): 1,
+                             ("tail", "leaf"): 1, ("_start", "down"): 1, ("down", "down"): 4}
+    assert profile.inclusive == {("_start", "outer"): OUTER, ("outer", "inner"): INNER, ("outer", "strings"): STRINGS,
+                                 ("_start", "tail"): 4, ("tail", "leaf"): 2, ("_start", "down"): DOWN[4],
+                                 ("down", "down"): sum(DOWN[:4])}
+    assert profile.headers["totals"] == profile.headers["summary"] == str(TOTAL)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_short_blocks(program, tmp_path, limit):
+    whole = profile_of(program, tmp_path, f"--debug-block-limit={limit}", "--debug-superblocks=no")
+    assert whole.headers["totals"] == str(TOTAL)
+    assert whole.inclusive["_start", "outer"] == OUTER and whole.inclusive["down", "down"] == sum(DOWN[:4])
+
+
+def test_instructions_and_jumps(program, tmp_path):
+    profile = profile_of(program, tmp_path, "--dump-instr=yes", "--collect-jumps=yes")
+    symbols = dict(reversed(line.split()[::2]) for line in
+                   subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout.splitlines())
+    start = int(symbols["inner"], 16)
+    assert [profile.lines["inner", hex(start + offset)] for offset in (0, 3, 5, 6, 7, 8, 9)] == [3, 3, 1, 1, 1, 1, 3]
+    assert profile.jumps["inner", hex(start + 3), hex(start + 9)] == 2
+    assert profile.executed["inner", hex(start + 3), hex(start + 9)] == 3
+    assert sum(profile.self_costs.values()) == TOTAL
+
+
+def test_no_lines(program, tmp_path):
+    profile = profile_of(program, tmp_path, "--dump-line=no", "--compress-strings=no")
+    assert profile.headers["positions"] == "instr"
+    assert profile.self_costs["inner"] == INNER
+
+
+def test_toggle_collect(program, tmp_path):
+    profile = profile_of(program, tmp_path, "--toggle-collect=outer")
+    assert profile.self_costs == {"outer": 3 * 5, "inner": INNER, "strings": STRINGS}
+    assert profile.inclusive["outer", "inner"] == INNER
+
+
+def test_dump_before(program, tmp_path):
+    last, first, second, third = profile_of(program, tmp_path, "--dump-before=outer", count=4)
+    assert [profile.headers["part"] for profile in (first, second, third, last)] == ["1", "2", "3", "4"]
+    assert first.self_costs == {"_start": 3}
+    assert second.inclusive["_start", "outer"] == 5 + 7 + 10
+    assert second.calls["_start", "outer"] == 1
+    assert sum(int(profile.headers["totals"]) for profile in (first, second, third, last)) == TOTAL
+
+
+def test_dump_after_and_zero_before(program, tmp_path):
+    profiles = profile_of(program, tmp_path, "--dump-after=outer", "--zero-before=tail", count=4)
+    last, *parts = profiles
+    assert last.self_costs["outer"] == 0 and last.self_costs["tail"] == 2
+    assert int(last.headers["totals"]) == 4 + DOWN[4] + 5 + 1
+    assert parts[0].self_costs["inner"] == 7
+
+
+def test_every_block(program, tmp_path):
+    run = run_sonde("calls", f"--callgrind-out-file={tmp_path}/out", "--dump-every-bb=10", "--", program)
+    assert run.returncode == 0
+    profiles = [callgrind_file.read(file) for file in tmp_path.glob("out*")]
+    assert len(profiles) > 3
+    assert sum(int(profile.headers["totals"]) for profile in profiles) == TOTAL
+
+
+def test_separate_threads(tmp_path):
+    source = tmp_path / "threads.c"
+    source.write_text("""
+        #include <pthread.h>
+        __attribute__((noinline)) void leaf(void) { __asm__ volatile("nop"); }
+        static void *work(void *times) { for (long i = 0; i < (long)times; i++) leaf(); return 0; }
+        int main(void) {
+            pthread_t one, two;
+            pthread_create(&one, 0, work, (void *)1000);
+            pthread_create(&two, 0, work, (void *)2000);
+            pthread_join(one, 0);
+            pthread_join(two, 0);
+            leaf();
+            return 0;
+        }""")
+    subprocess.run(["gcc", "-O1", "-g", "-pthread", "-o", tmp_path / "threads", source], check=True, timeout=60)
+    main, first, second = profile_of(tmp_path / "threads", tmp_path, "--separate-threads=yes", count=3)
+    assert [profile.calls["work", "leaf"] for profile in (main, first, second)] == [0, 1000, 2000]
+    assert main.calls["main", "leaf"] == 1
+    together = tmp_path / "together"
+    together.mkdir()
+    assert profile_of(tmp_path / "threads", together).calls["work", "leaf"] == 3000
+
+
+def test_system_calls(tmp_path):
+    source = tmp_path / "naps.c"
+    source.write_text("""
+        #include <time.h>
+        __attribute__((noinline)) void nap(void) { nanosleep(&(struct timespec){0, 5000000}, 0); __asm__ volatile(""); }
+        int main(void) { for (int i = 0; i < 4; i++) nap(); return 0; }""")
+    subprocess.run(["gcc", "-O1", "-g", "-o", tmp_path / "naps", source], check=True, timeout=60)
+    profile = profile_of(tmp_path / "naps", tmp_path, "--collect-systime=usec")
+    assert profile.events == ["Ir", "sysCount", "sysTime"]
+    assert profile.other_inclusive["sysCount", "main", "nap"] == 4
+    assert profile.other_inclusive["sysTime", "main", "nap"] >= 4 * 5000
+
+
+REQUESTS = """
+#include <valgrind/callgrind.h>
+__attribute__((noinline)) void leaf(void) { __asm__ volatile("nop"); }
+static void times(int n) { for (int i = 0; i < n; i++) leaf(); }
+int main(void) {
+    times(10);
+    CALLGRIND_ZERO_STATS;
+    times(20);
+    CALLGRIND_DUMP_STATS_AT("here");
+    times(30);
+    CALLGRIND_TOGGLE_COLLECT;
+    times(40);
+    CALLGRIND_TOGGLE_COLLECT;
+    times(50);
+    CALLGRIND_DUMP_STATS;
+    CALLGRIND_STOP_INSTRUMENTATION;
+    times(60);
+    CALLGRIND_START_INSTRUMENTATION;
+    times(70);
+    return 0;
+}
+"""
+
+
+def test_client_requests(tmp_path):
+    (tmp_path / "asks.c").write_text(REQUESTS)
+    subprocess.run(["gcc", "-O1", "-g", "-fno-inline", "-o", tmp_path / "asks", tmp_path / "asks.c"], check=True, timeout=60)
+    last, first, second = profile_of(tmp_path / "asks", tmp_path, count=3)
+    assert first.headers["desc"] == "Trigger: Client Request: here"
+    assert first.calls["times", "leaf"] == 20
+    assert second.calls["times", "leaf"] == 30 + 50
+    assert second.self_costs["leaf"] == 2 * 80
+    assert last.calls["times", "leaf"] == 70
+
+
+def test_not_at_start(tmp_path):
+    (tmp_path / "asks.c").write_text(REQUESTS)
+    subprocess.run(["gcc", "-O1", "-g", "-fno-inline", "-o", tmp_path / "asks", tmp_path / "asks.c"], check=True, timeout=60)
+    last, *_ = profile_of(tmp_path / "asks", tmp_path, "--instr-atstart=no", count=3)
+    assert last.self_costs["leaf"] == 2 * 70
+
+
+def test_forked_child(tmp_path):
+    source = tmp_path / "forks.c"
+    source.write_text("""
+        #include <sys/wait.h>
+        #include <unistd.h>
+        __attribute__((noinline)) void leaf(void) { __asm__ volatile("nop"); }
+        __attribute__((noinline)) void times(int n) { for (int i = 0; i < n; i++) leaf(); }
+        int main(void) {
+            times(10);
+            if (fork() == 0) { times(20); _exit(0); }
+            wait(0);
+            times(30);
+            return 0;
+        }""")
+    subprocess.run(["gcc", "-O1", "-g", "-o", tmp_path / "forks", source], check=True, timeout=60)
+    run = run_sonde("calls", f"--callgrind-out-file={tmp_path}/out.%p", "--", tmp_path / "forks")
+    assert run.returncode == 0
+    counts = sorted(callgrind_file.read(file).calls["times", "leaf"] for file in tmp_path.glob("out.*"))
+    assert counts == [20, 40]
+
+
+@pytest.mark.parametrize("options", [(), ("--dump-instr=yes", "--collect-jumps=yes"), ("--separate-threads=yes",)])
+def test_viewer_reads(tmp_path, options):
+    """callgrind_annotate finds nothing to complain of in a program with C++, inlined functions and libraries."""
+    annotate = shutil.which("callgrind_annotate")
+    profile_of(shutil.which("sqlite3") or "/bin/ls", tmp_path, *options)
+    file, = tmp_path.glob("out*")
+    run = subprocess.run([annotate, "--tree=both", "--inclusive=yes", file], capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0
+    assert not run.stderr
+    total = int(re.search(r"([\d,]+) \(100.0%\)  PROGRAM TOTALS", run.stdout)[1].replace(",", ""))
+    assert str(total) == callgrind_file.read(file).headers["totals"]
+
+
+def test_agrees_with_callgrind(tmp_path):
+    """The heaviest functions of a deterministic program cost what Callgrind says, less than 2 % apart."""
+    source = tmp_path / "sorts.c"
+    source.write_text("""
+        #include <stdio.h>
+        #include <stdlib.h>
+        #include <string.h>
+        static int by_value(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+        __attribute__((noinline)) static int fill(int *v, int n, unsigned seed) { for (int i = 0; i < n; i++) v[i] = (seed = seed * 1664525 + 1013904223) >> 8; return n; }
+        __attribute__((noinline)) static long search(const int *v, int n) { long found = 0; for (int k = 0; k < n; k++) found += bsearch(&k, v, n, sizeof *v, by_value) != 0; return found; }
+        int main(void) {
+            static int v[4000];
+            qsort(v, fill(v, 4000, 1), sizeof *v, by_value);
+            char text[64];
+            for (int i = 0; i < 500; i++) snprintf(text, sizeof text, "%d %ld", v[i], search(v, 20));
+            return text[0] == 0;
+        }""")
+    program = tmp_path / "sorts"
+    subprocess.run(["gcc", "-O1", "-g", "-o", program, source], check=True, timeout=60)
+    ours = profile_of(program, tmp_path)
+    peer = tmp_path / "callgrind"
+    subprocess.run(["valgrind", "--tool=callgrind", "--compress-pos=no", f"--callgrind-out-file={peer}", program], check=True, capture_output=True,
+                   timeout=120)
+    theirs = callgrind_file.read(peer)
+    for function in ("main", "qsort_r", "search", "by_value", "fill", "snprintf", "msort_with_tmp.part.0"):
+        plain = [name for name in theirs.self_costs if re.fullmatch(re.escape(function) + r"('\d+)?", name)]
+        expected = sum(theirs.self_costs[name] for name in plain)
+        assert expected > 0 and ours.self_costs[function] == pytest.approx(expected, rel=0.02), function
+    for function in ("main", "search", "snprintf"):
+        assert ours.inclusive_of(function) == pytest.approx(theirs.inclusive_of(function), rel=0.02), function
