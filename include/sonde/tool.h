@@ -436,6 +436,10 @@ sn_call_frame *sn_call_frame_below(sn_call_frame *frame);
     frame is there. */
 bool sn_block_begins_function(const sn_block *block, unsigned index);
 
+/** How many instructions a block has that is a stub of the linker: all that it does is to jump to where a constant place in
+    memory says. 0 for other blocks. */
+unsigned sn_block_stub_size(const sn_block *block);
+
 /** The current context, in inserted code: a load once it is known. At a call it is still the caller's, at a return the
     function's that returns. */
 sn_value sn_current_context(sn_block *block);

@@ -80,4 +80,9 @@ void sn_count_iterations(sn_block *block, unsigned index, sn_counter iterations,
 
 bool sn_block_begins_function(const sn_block *block, unsigned index) { return block->functions >> index & 1; }
 
+unsigned sn_block_stub_size(const sn_block *block) {
+    unsigned jump = sn_stub_jump(block->insns, block->count);
+    return jump < block->count ? jump + 1 : 0;
+}
+
 void sn_block_set_data(sn_block *block, void *data) { block->data = data; }

@@ -8,12 +8,7 @@
 
 #include "record.h"
 #include "settings.h"
-
-/** A profile that is being filled, with what was found of the instruction looked at last. */
-typedef struct filling {
-    calls_profile *profile;
-    const calls_account *account;
-} filling;
+#include "stubs.h"
 
 static void name_events(calls_profile *profile) {
     static const char *const system[] = {"sysCount", "sysTime", "sysCpuTime"};
@@ -74,7 +69,16 @@ static void visit_executed(const calls_executed *executed, void *data) {
     }
 }
 
+/** What `times` passes of a stub executed is the call's, not the stub's and not the function's that it led to. */
+static void move_to_caller(calls_profile *profile, calls_row call, const calls_record *stub) {
+    for (uint32_t i = 0; i < stub->stub_size; i++) {
+        add_self(profile, stub->instructions[i].address, -call.count);
+    }
+    add_self(profile, call.address, call.count * stub->stub_size);
+}
+
 static void add_calls(calls_profile *profile, const calls_arcs *arcs) {
+    calls_stubs *stubs = calls_stubs_find();
     for (uint64_t i = 0; i <= arcs->mask; i++) {
         const calls_arc *arc = &arcs->table[i];
         if (arc->target == 0 || (arc->count == 0 && arc->inclusive == 0)) {
@@ -89,7 +93,21 @@ static void add_calls(calls_profile *profile, const calls_arcs *arcs) {
         row->count = arc->count;
         row->costs[0] = arc->inclusive;
         memcpy(row->costs + 1, arc->system, sizeof arc->system);
+        const calls_record *stub = arc->how == CALLS_BY_CALL ? calls_stub_of(stubs, arc->from) : NULL;
+        if (stub != NULL && stub->instructions[0].address != arc->target) {
+            row->costs[0] -= row->count * stub->stub_size;
+            move_to_caller(profile, *row, stub);
+        }
     }
+    calls_stubs_free(stubs);
+}
+
+static bool is_nothing(const calls_row *row) {
+    uint64_t all = row->count;
+    for (unsigned event = 0; event < CALLS_MOST_EVENTS; event++) {
+        all |= row->costs[event];
+    }
+    return all == 0;
 }
 
 static void add_system(calls_profile *profile, const calls_system_list *list) {
@@ -154,7 +172,12 @@ static void merge(calls_profile *profile) {
             last->costs[event] += row->costs[event];
         }
     }
-    profile->row_count = kept;
+    profile->row_count = 0;
+    for (size_t i = 0; i < kept; i++) {
+        if (!is_nothing(&profile->rows[i])) {
+            profile->rows[profile->row_count++] = profile->rows[i];
+        }
+    }
 }
 
 static void sum_up(calls_profile *profile) {

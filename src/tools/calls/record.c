@@ -34,6 +34,7 @@ static uint8_t shape_of(const sn_instruction *instruction) {
     static const uint8_t shapes[] = {
         [SN_KIND_CONDITIONAL] = CALLS_CONDITIONAL | CALLS_JUMP,
         [SN_KIND_JUMP] = CALLS_JUMP,
+        [SN_KIND_CALL] = CALLS_CALL,
         [SN_KIND_TRAP] = 0,
     };
     return shapes[instruction->kind] | (instruction->repeated ? CALLS_REPEATED : 0);
@@ -49,7 +50,7 @@ static calls_record *look_at(sn_block *block) {
     if (record == NULL) {
         sn_fail(125, "calls: out of memory");
     }
-    *record = (calls_record){.instruction_count = count, .cuts = new_cuts(count)};
+    *record = (calls_record){.instruction_count = count, .cuts = new_cuts(count), .stub_size = sn_block_stub_size(block)};
     for (unsigned index = 0; index < count; index++) {
         const sn_instruction *instruction = sn_block_instruction(block, index);
         bool begins = index == 0 || sn_block_begins_function(block, index);

@@ -18,6 +18,7 @@ enum {
     CALLS_CONDITIONAL = 2, /**< has a counter of the times that it was taken */
     CALLS_REPEATED = 4,    /**< has a counter of its steps: iterations, and starts with a count of zero */
     CALLS_JUMP = 8,        /**< direct jump or conditional branch: `target` says where to */
+    CALLS_CALL = 16,       /**< direct call: the same */
 };
 
 typedef struct calls_instruction {
@@ -33,6 +34,7 @@ typedef struct calls_record {
     uint32_t counter_count;
     sn_counter cuts;           /**< one an instruction: passes that a signal or fault ended before it */
     uint32_t instruction_count;
+    uint32_t stub_size;        /**< instructions, if it is a stub of the linker; else 0 */
     calls_instruction instructions[];
 } calls_record;
 
