@@ -135,6 +135,16 @@ def test_source_is_missing(small, tmp_path):
     assert (found.returncode, found.stderr) == (0, "") and "slow();" in found.stdout
 
 
+def test_source_is_no_file(small, tmp_path):
+    """A pipe would be waited for, a folder cannot be read."""
+    (tmp_path / "source.c").unlink()
+    for make in (os.mkfifo, os.mkdir):
+        make(tmp_path / "source.c")
+        ended = report(small, timeout=20)
+        assert (ended.returncode, ended.stderr) == (0, f"sonde: the source '{tmp_path}/source.c' cannot be read: Invalid argument\n")
+        (os.unlink if make is os.mkfifo else os.rmdir)(tmp_path / "source.c")
+
+
 def test_source_is_newer(small, tmp_path):
     os.utime(small, (1e9, 1e9))
     os.utime(tmp_path / "source.c", (2e9, 2e9))

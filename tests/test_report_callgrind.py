@@ -11,7 +11,7 @@ import time
 import pytest
 
 import call_profiles
-from conftest import ROOT, SONDE
+from conftest import BUILD, ROOT, SONDE
 
 SEEDS = int(os.environ.get("FUZZ_SEEDS", "20000"))
 FIRST_SEED = int(os.environ.get("FUZZ_FIRST_SEED", "1"))
@@ -573,11 +573,12 @@ def test_a_large_profile(tmp_path):
 
 def test_hostile_profiles(tmp_path):
     program = tmp_path / "fuzz_callgrind"
-    sources = [ROOT / "src/report" / name for name in ("callgrind_reader.c", "call_profile.c", "call_graph.c", "profile.c")] + [
-        ROOT / "src/base" / name for name in ("arena.c", "cachegrind.c", "hash.c", "intern.c", "lock.c", "vector.c")]
+    names = ("annotate", "call_graph", "call_profile", "call_tree", "call_view", "callgrind_reader", "columns", "page", "page_source",
+             "page_text", "profile", "profile_text", "text_form")
+    sources = [*(ROOT / "src/report" / f"{name}.c" for name in names), *(ROOT / "src/base").glob("*.c")]
     built = run("gcc", "-std=gnu17", "-g", "-O1", "-D_GNU_SOURCE=", "-fsanitize=address,undefined",
-                "-fno-sanitize-recover=undefined", f"-I{ROOT / 'include'}", f"-I{ROOT / 'src'}", "-o", program,
-                ROOT / "tests/fuzz/fuzz_callgrind.c", *sources)
+                "-fno-sanitize-recover=undefined", f"-I{ROOT / 'include'}", f"-I{ROOT / 'src'}", f"-I{BUILD}", "-o", program,
+                ROOT / "tests/fuzz/fuzz_callgrind.c", *sources, "-lz")
     assert built.returncode == 0, built.stderr
     ended = run(program, FIRST_SEED, SEEDS, timeout=300)
     assert (ended.returncode, ended.stdout) == (0, f"{SEEDS} inputs read\n"), ended.stderr

@@ -5,6 +5,7 @@
  * there is told in one line on standard error and left out; one that is newer than the profile is told and shown.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,15 +67,30 @@ static source_file collect(const sn_profile *profile, const char *name) {
 
 /* -------------------------------------------------------------------- the text */
 
+/** Only a regular file is a source: a profile from elsewhere may name a pipe, whose reader would wait for ever. */
+static FILE *open_regular(const char *path) {
+    struct stat status;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (descriptor < 0) {
+        return NULL;
+    }
+    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+        close(descriptor);
+        errno = EINVAL;
+        return NULL;
+    }
+    return fdopen(descriptor, "r");
+}
+
 FILE *sn_profile_open_source(const sn_profile_view *view, const char *name, char *path, size_t size) {
     snprintf(path, size, "%s", name);
-    FILE *stream = fopen(path, "r");
+    FILE *stream = open_regular(path);
     for (const char *folder = view->folders; stream == NULL && folder != NULL && *folder != '\0';) {
         size_t length = strcspn(folder, ":");
         const char *const ends[] = {name, sn_form_base_name(name)};
         for (size_t i = 0; i < 2 && stream == NULL && length > 0; i++) {
             snprintf(path, size, "%.*s/%s", (int)length, folder, ends[i]);
-            stream = fopen(path, "r");
+            stream = open_regular(path);
         }
         folder += length + (folder[length] == ':');
     }

@@ -1,5 +1,6 @@
 /**
- * @fileoverview Fuzz target: reading a hostile callgrind profile must neither crash nor hang, and what is accepted must add up.
+ * @fileoverview Fuzz target: reading a hostile callgrind profile must neither crash nor hang, and what is accepted must add up;
+ * trees and pages are made of it.
  *
  * Two forms of one file: with clang -fsanitize=fuzzer and -DSN_LIBFUZZER a libFuzzer target; otherwise
  * `fuzz_callgrind FIRST_SEED COUNT` makes profiles that are in order, spoils most of them, and reads all.
@@ -11,16 +12,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/call_graph.h"
+#include "report/call_tree.h"
 #include "report/callgrind_reader.h"
+#include "report/page.h"
+#include "report/report.h"
 #include "sonde/tool.h"
 
 static unsigned long accepted, refused;
 
-/** What the engine calls when memory is short. */
-void sn_fail(int status, const char *format, ...) {
-    fputs(format, stderr);
-    exit(status);
+/** The page is not what is tested: its data are. */
+const char *sn_page_form(size_t *size) {
+    *size = strlen("<" SN_PAGE_MARK ">");
+    return "<" SN_PAGE_MARK ">";
+}
+
+double sn_report_percent(const char *option, const char *text, double otherwise) {
+    (void)option, (void)text;
+    return otherwise;
 }
 
 static void require(int promise) {
@@ -75,6 +83,39 @@ static void check_graph(const sn_call_profile *profile, bool finds_cycles) {
     sn_call_graph_release(&graph);
 }
 
+/** What is below a line of a tree is part of it, but for rounding. */
+static void check_tree(const sn_call_view *view) {
+    sn_call_tree tree = sn_call_tree_make(view);
+    double left[64] = {0};
+    unsigned depth = 0;
+    for (size_t i = 0; i < tree.rows.count; i++) {
+        const sn_call_tree_row *row = &tree.rows.items[i];
+        require(row->depth < view->depth && row->depth <= depth + (i > 0) && row->node < view->graph->node_count && row->cost > 0);
+        depth = row->depth;
+        if (depth > 0) {
+            left[depth - 1] -= row->cost;
+            require(left[depth - 1] > -1e-6 * (1 + row->cost) || view->graph->cycles.count == 0);
+        }
+        left[depth] = row->cost;
+    }
+    sn_call_tree_release(&tree);
+}
+
+static void check_views(const sn_call_profile *profile, bool finds_cycles) {
+    const char *const files[] = {"some"};
+    sn_call_graph graph = sn_call_graph_make(profile, finds_cycles);
+    sn_call_view view = {.profile = profile, .graph = &graph, .depth = 20, .threshold = 0.5};
+    view.lines = (sn_profile_view){.profile = &profile->lines, .columns = sn_columns_choose(&profile->lines, NULL, NULL),
+                                   .functions = sn_profile_sum_functions(&profile->lines), .files = files, .file_count = 1};
+    view.tree = SN_CALL_TREE_TOP_DOWN;
+    check_tree(&view);
+    view.tree = SN_CALL_TREE_BOTTOM_UP;
+    check_tree(&view);
+    sn_page_write(&(sn_page_request){.path = "/dev/null", .view = &view.lines, .graph = finds_cycles ? &graph : NULL});
+    sn_vector_release(&view.lines.functions);
+    sn_call_graph_release(&graph);
+}
+
 /** Twice a profile is the sum of it and itself. */
 static void check_addition(const sn_call_profile *profile) {
     char explanation[SN_CALLGRIND_EXPLANATION_SIZE];
@@ -112,6 +153,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         check_sites(&profile);
         check_graph(&profile, true);
         check_graph(&profile, false);
+        check_views(&profile, true);
+        check_views(&profile, false);
         check_addition(&profile);
     } else {
         refused++;
