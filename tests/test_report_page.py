@@ -142,11 +142,13 @@ def test_tree_map_drills_down(small):
         [Number(area.dataset.depth), area.dataset.name, area.clientWidth * area.clientHeight])"""
     shown = small.run(areas)
     names = [(depth, name) for depth, name, _ in shown]
-    assert names[:2] == [(0, "all"), (1, "main")] and (2, "<cycle 1> pong, ping") in names and (3, "pong") in names
+    assert names[0] == (0, "main"), "it begins where the cost first parts"
+    assert (1, "<cycle 1> pong, ping") in names and (2, "pong") in names
+    steps = "[...document.querySelectorAll('.crumbs button')].map((step) => step.textContent)"
+    assert small.run(steps) == ["all", "main"]
     small.click("#treemap .area[data-name^='<cycle']")
     small.wait_for("document.querySelectorAll('.crumbs button').length === 3")
-    assert small.run("[...document.querySelectorAll('.crumbs button')].map((step) => step.textContent)") == [
-        "all", "main", "<cycle 1> pong, ping"]
+    assert small.run(steps) == ["all", "main", "<cycle 1> pong, ping"]
     shown = small.run(areas)
     assert shown[0][1] == "<cycle 1> pong, ping" and {name for _, name, _ in shown if name != "(self)"} == {
         "<cycle 1> pong, ping", "pong", "ping", "work"}
@@ -155,7 +157,7 @@ def test_tree_map_drills_down(small):
     area = {name: size for _, name, size in small.run(areas)}
     assert 1.2 < area["work"] / area["(self)"] < 2.2, "250 of 400, and 150"
     small.click(".crumbs button")
-    assert small.run("document.querySelectorAll('.crumbs button').length") == 1
+    assert small.run(steps) == ["all"] and small.run(areas)[1][1] == "main"
 
 
 def test_flame_graph(small):
@@ -227,6 +229,7 @@ def test_by_keyboard(small):
     small.key("Tab", 9)
     assert small.run("document.activeElement.closest('.crumbs') !== null")
     small.key("Tab", 9)
+    assert small.run("document.activeElement.classList.contains('area')"), "one step only: a function was chosen"
     name = small.run("document.activeElement.dataset.name")
     small.key("Enter", 13, "\r")
     small.wait_for("document.querySelectorAll('.crumbs button').length > 1")
@@ -264,6 +267,15 @@ def test_names_are_never_read_as_html(folder, chromium):
     assert chromium.run("window.hacked === undefined && document.querySelectorAll('img').length === 0")
     assert chromium.run("document.querySelector('#command').textContent") == evil
     assert chromium.problems == [] and set(chromium.requests) == {f"file://{page}"}
+
+
+def test_the_function_that_it_begins_with(folder, chromium):
+    page = page_of(folder, SMALL, "--function=pong")
+    chromium.open(page)
+    assert chosen(chromium) == "pong"
+    chromium.click("#whole")
+    chromium.wait_for("sondePage.state.node === -1")
+    assert chosen(chromium) == "main", "the call graph needs one"
 
 
 def test_an_address_that_says_nothing(folder, chromium):

@@ -143,7 +143,7 @@ static void print_one(const sn_profile *profile, const char *const *files, size_
     };
     sn_columns_sort_functions(&view.functions, &view.columns.sort);
     if (html != NULL) {
-        sn_page_write(&(sn_page_request){.path = html, .view = &view,
+        sn_page_write(&(sn_page_request){.path = html, .view = &view, .chosen = -1,
                                          .threshold = sn_report_percent("page-threshold", page_threshold_text, 0.01)});
     } else if (format == FORMAT_JSON) {
         sn_profile_print_json(&view);

@@ -210,6 +210,7 @@ static void print_one(const sn_call_profile *profile, const char *const *files, 
     choose_functions(&view);
     if (html != NULL) {
         sn_page_write(&(sn_page_request){.path = html, .view = &view.lines, .graph = &graph,
+                                         .chosen = view.chosen.count > 0 ? (int64_t)view.chosen.items[0] : -1,
                                          .threshold = sn_report_percent("page-threshold", page_threshold_text, 0.01)});
     } else if (format == FORMAT_JSON) {
         sn_call_print_json(&view);

@@ -315,6 +315,9 @@ static void write_head(page *page) {
     write_strings(page, "descriptions", lines->descriptions.items, lines->descriptions.count);
     write_strings(page, "events", lines->events, lines->event_count);
     sn_json_number(&page->json, "event", (uint64_t)__builtin_ctzll(view->columns.sort.events));
+    if (page->request->chosen >= 0 && page->place_of[page->request->chosen] != SN_PAGE_LEFT_OUT) {
+        sn_json_number(&page->json, "chosen", page->place_of[page->request->chosen]);
+    }
     sn_page_list totals = sn_page_list_begin();
     for (unsigned event = 0; event < lines->event_count; event++) {
         sn_page_list_add(&totals, lines->totals[event]);

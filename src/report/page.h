@@ -23,6 +23,7 @@ typedef struct sn_page_request {
     const char *path;            /**< of the page */
     const sn_profile_view *view; /**< of the lines: files, events, folders of sources; its profile is sorted */
     const sn_call_graph *graph;  /**< with cycles; NULL: a profile without calls */
+    int64_t chosen;              /**< function that it shows at first; -1: the whole program */
     double threshold;            /**< per cent of every total; what is less is left out where there is much */
 } sn_page_request;
 

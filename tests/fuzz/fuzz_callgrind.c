@@ -111,7 +111,8 @@ static void check_views(const sn_call_profile *profile, bool finds_cycles) {
     check_tree(&view);
     view.tree = SN_CALL_TREE_BOTTOM_UP;
     check_tree(&view);
-    sn_page_write(&(sn_page_request){.path = "/dev/null", .view = &view.lines, .graph = finds_cycles ? &graph : NULL});
+    sn_page_write(&(sn_page_request){.path = "/dev/null", .view = &view.lines, .graph = finds_cycles ? &graph : NULL,
+                                     .chosen = finds_cycles ? (int64_t)profile->functions.count - 1 : -1});
     sn_vector_release(&view.lines.functions);
     sn_call_graph_release(&graph);
 }

@@ -10,7 +10,7 @@ import { curveBasis, line } from "d3-shape";
 import { zoom, zoomIdentity } from "d3-zoom";
 import { colorOf, count, describe, element, makeButton, percent } from "./format.js";
 
-const MOST_BOXES = 80, ENOUGH_BOXES = 10;
+const MOST_BOXES = 80, ENOUGH_BOXES = 8;
 /** Shares of the chosen cost from which on a box is shown; by itself the largest that shows enough. */
 const THRESHOLDS = [0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.001], AUTOMATIC = 0;
 
@@ -52,9 +52,10 @@ function orderFrom(profile, event, start, isCallers) {
 function chooseBoxes(profile, event, center, threshold) {
   const whole = profile.inclusive(center, event);
   const parts = [flow(profile, event, center, true), flow(profile, event, center, false)];
-  const candidates = parts.flatMap(({ costs }) => [...costs].filter(([node, cost]) => node !== center && cost > 0));
-  candidates.sort((a, b) => b[1] - a[1]);
-  const counts = THRESHOLDS.map((share) => candidates.filter(([, cost]) => cost >= whole * share).length);
+  const [callers, callees] = parts.map(({ costs }) => [...costs].filter(([node, cost]) => node !== center && cost > 0));
+  const candidates = [...callers, ...callees].sort((a, b) => b[1] - a[1]);
+  const told = callees.length > 0 ? callees : callers; /* what starts a program is a long row of callers */
+  const counts = THRESHOLDS.map((share) => told.filter(([, cost]) => cost >= whole * share).length);
   const enough = counts.findIndex((found) => found >= ENOUGH_BOXES);
   const least = whole * (threshold === AUTOMATIC ? THRESHOLDS[enough < 0 ? THRESHOLDS.length - 1 : enough] : threshold);
   const large = candidates.filter(([, cost]) => cost >= least);

@@ -40,9 +40,9 @@ class Page {
     });
   }
 
-  /** The function that the graph begins with: the heaviest of those that the program begins with. */
+  /** The function that stands for the whole program where one is needed. */
   firstNode() {
-    return this.state.profile.roots(this.state.event)[0]?.node ?? 0;
+    return this.state.profile.wayIn(this.state.event).at(-1)?.node ?? 0;
   }
 
   drawHead() {
@@ -98,7 +98,8 @@ class Page {
     if (this.names.includes(view)) this.state.view = view;
     if (profile.events[Number(event)] !== undefined && event !== "") this.state.event = Number(event);
     const number = Number(node);
-    this.state.node = Number.isInteger(number) && node !== "" && number < profile.nodeCount && number >= PROGRAM ? number : PROGRAM;
+    this.state.node = Number.isInteger(number) && node !== "" && number < profile.nodeCount && number >= PROGRAM
+      ? number : profile.data.chosen ?? PROGRAM;
     document.getElementById("event").value = String(this.state.event);
     if (isEventNew) this.table.draw();
     this.table.mark();

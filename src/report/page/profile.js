@@ -39,6 +39,9 @@ function group(keys, count) {
   return (key) => items.subarray(first[key], first[key + 1]);
 }
 
+/** The share of a function's cost from which on one callee is nearly all of it. */
+const DOMINANT = 0.9;
+
 export class Profile {
   constructor(data) {
     this.data = data;
@@ -138,6 +141,19 @@ export class Profile {
     if (!this.isCycle(node)) return this.neighbours(node, event, false);
     return this.members[node].map((member) => ({ node: member, cost: this.inclusive(member, event), calls: 0 }))
       .sort((a, b) => b.cost - a.cost);
+  }
+
+  /** From where the program begins down to where its cost first parts: the long way through what starts a program says little. */
+  wayIn(event) {
+    const way = [];
+    for (let rows = this.roots(event); rows.length > 0;) {
+      const [{ node, cost }] = rows;
+      if (way.length > 0 && cost < DOMINANT * way[way.length - 1].cost) break;
+      way.push({ node, cost });
+      if (this.isCycle(node)) break;
+      rows = this.neighbours(node, event, false);
+    }
+    return way;
   }
 
   /** Where the program begins: nodes that cost more than their callers say. */

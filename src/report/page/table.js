@@ -79,7 +79,7 @@ export class FunctionTable {
     }
     const share = profile.share(value, event);
     return element("td", { class: name, style: `--share: ${Math.min(100, 100 * share)}%` },
-                   element("span", { class: "share" }, percent(share)), element("span", { class: "number" }, count(value)));
+                   element("span", { class: "share" }, share < 0.0001 ? "" : percent(share)), element("span", { class: "number" }, count(value)));
   }
 
   draw() {

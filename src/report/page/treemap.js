@@ -9,11 +9,14 @@ import { colorOf, describe, element, makeButton, percent } from "./format.js";
 
 const LEVELS = 10, MOST_AREAS = 1500;
 
-/** What of a node is no child's is an area of its own. */
-function withOwnPart(place) {
+/** What of a node is no child's is an area of its own: what it costs itself, with what was too small to be in the tree. */
+function withOwnPart(profile, event, place) {
   const children = place.children;
   const own = place.value - children.reduce((sum, child) => sum + child.value, 0);
-  return children.length === 0 || own <= 0 ? children : [...children, { node: place.node, name: "(self)", value: own, children: [], isOwn: true }];
+  if (children.length === 0 || own <= 0) return children;
+  const isFunction = place.node >= 0 && profile.inclusive(place.node, event) > 0;
+  const self = isFunction ? profile.self(place.node, event) * place.value / profile.inclusive(place.node, event) : 0;
+  return [...children, { node: place.node, name: own < 1.02 * self ? "(self)" : "(rest)", value: own, children: [], isOwn: true }];
 }
 
 export class TreeMapView {
@@ -24,17 +27,19 @@ export class TreeMapView {
     this.path = [];
   }
 
-  /** Where drilling begins: the chosen function, or all of the program. */
+  /** Where drilling begins: the chosen function, or all of the program, down to where its cost first parts. */
   start() {
     const { profile, event, node } = this.state;
-    return profile.hasCalls && node !== PROGRAM ? { node, name: profile.names[node], cost: profile.inclusive(node, event) }
-                                                : { node: PROGRAM, name: "all", cost: profile.totals[event] };
+    const step = (place, cost) => ({ node: place, name: profile.names[place], cost });
+    if (profile.hasCalls && node !== PROGRAM) return [step(node, profile.inclusive(node, event))];
+    const way = profile.hasCalls ? profile.wayIn(event).map((place) => step(place.node, place.cost)) : [];
+    return [{ node: PROGRAM, name: "all", cost: profile.totals[event] }, ...way];
   }
 
   show() {
     const start = this.start();
-    if (this.path.length === 0 || this.path[0].node !== start.node || this.event !== this.state.event) {
-      this.path = [start];
+    if (this.path.length === 0 || this.path[0].node !== start[0].node || this.event !== this.state.event) {
+      this.path = start;
       this.event = this.state.event;
     }
     this.draw();
@@ -54,7 +59,7 @@ export class TreeMapView {
     this.picture = element("div", { class: "picture", id: "treemap" });
     this.place.replaceChildren(crumbs, this.picture);
     const { width, height } = this.picture.getBoundingClientRect();
-    const root = hierarchy(this.tree(), withOwnPart).sum((place) => (place.children.length === 0 ? place.value : 0));
+    const root = hierarchy(this.tree(), (place) => withOwnPart(this.state.profile, this.state.event, place)).sum((place) => (place.children.length === 0 ? place.value : 0));
     treemap().tile(treemapSquarify).size([Math.max(50, width), Math.max(50, height)]).paddingTop(18).paddingInner(1)
       .paddingLeft(2).paddingRight(2).paddingBottom(2).round(true)(root);
     for (const area of root.descendants()) {
