@@ -1,13 +1,13 @@
 /**
  * @fileoverview The tool `cache`: which lines of a program miss the caches, and, with --branch-sim=yes, mispredict branches.
  *
- * This file is the descriptor: options and callbacks, which the engine calls. record.c puts counters and the trace into the
- * code, with filter.c before it; thread.c has what each thread has, simulate.c works off the trace with a model (model.h) and
- * predictor.c; profile.c sums up by source line and writes the profile, summary.c prints.
+ * This file is the descriptor: options and callbacks, which the engine calls. record.c puts the trace, or counters, into the
+ * code; thread.c has what each thread has, simulate.c works off the trace with a model (model.h), branches.c that of the
+ * branches; profile.c sums up by source line and writes the profile, summary.c prints.
  */
 #include <sonde/tool.h>
 
-#include "event.h"
+#include "branches.h"
 #include "settings.h"
 #include "summary.h"
 
@@ -74,11 +74,10 @@ static void start(void) {
     cache_current.file = sn_file_template("cachegrind-out-file", file);
     if (cache_current.simulates_caches) {
         cache_current.model->start(cache_current.geometries);
-        cache_current.code_slot = sn_slot_new();
-        cache_current.data_slot = sn_slot_new();
+        cache_current.trace = sn_trace_new(&(sn_trace_options){.record_size = sizeof(uint64_t), .batch = cache_thread_batch});
     }
-    if (cache_current.simulates_caches || cache_current.simulates_branches) {
-        cache_current.trace = sn_trace_new(&(sn_trace_options){.record_size = sizeof(cache_event), .batch = cache_thread_batch});
+    if (cache_current.simulates_branches) {
+        cache_branches_start(cache_thread_branches);
     }
 }
 
@@ -99,8 +98,11 @@ static void report(void) {
 
 /** Asked for from outside: all until now, but for what other threads have not yet handed over. */
 static void dump(sn_thread *thread) {
-    if (cache_current.trace != NULL) {
+    if (cache_current.simulates_caches) {
         sn_trace_flush(thread, cache_current.trace);
+    }
+    if (cache_current.simulates_branches) {
+        cache_branches_flush(thread);
     }
     report();
 }

@@ -7,39 +7,29 @@
 
 #include <sonde/tool.h>
 
+static uint32_t stride_of(const cache_geometry *geometry) {
+    uint64_t vectors = (geometry->ways + CACHE_LEVEL_VECTOR - 1) / CACHE_LEVEL_VECTOR;
+    return (uint32_t)(vectors <= 2 ? vectors * CACHE_LEVEL_VECTOR : geometry->ways);
+}
+
 void cache_level_init(cache_level *level, const cache_geometry *geometry) {
+    enum { ALIGNMENT = CACHE_LEVEL_VECTOR * sizeof *level->tags };
     uint64_t sets = cache_geometry_sets(geometry);
     *level = (cache_level){
-        .tags = calloc(sets * geometry->ways, sizeof *level->tags), /* large ones cost nothing until they are used */
         .set_mask = sets - 1,
         .ways = (uint32_t)geometry->ways,
+        .stride = stride_of(geometry),
         .line_shift = (uint32_t)__builtin_ctzll(geometry->line),
     };
-    if (level->tags == NULL) {
+    /* large ones cost nothing until they are used */
+    level->memory = calloc(sets * level->stride * sizeof *level->tags + ALIGNMENT, 1);
+    if (level->memory == NULL) {
         sn_fail(125, "cache: out of memory");
     }
+    level->tags = (uint64_t *)(((uintptr_t)level->memory + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1));
 }
 
 void cache_level_release(cache_level *level) {
-    free(level->tags);
+    free(level->memory);
     *level = (cache_level){0};
-}
-
-void *cache_core_new(size_t size, const cache_geometry *const *geometries, unsigned count) {
-    cache_level *levels = calloc(1, size);
-    if (levels == NULL) {
-        sn_fail(125, "cache: out of memory");
-    }
-    for (unsigned i = 0; i < count; i++) {
-        cache_level_init(&levels[i], geometries[i]);
-    }
-    return levels;
-}
-
-void cache_core_free(void *core, unsigned count) {
-    cache_level *levels = core;
-    for (unsigned i = 0; i < count; i++) {
-        cache_level_release(&levels[i]);
-    }
-    free(core);
 }

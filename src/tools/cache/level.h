@@ -1,5 +1,5 @@
 /**
- * @fileoverview One set-associative cache with LRU replacement, of which the models are made.
+ * @fileoverview One set-associative cache with LRU replacement: the first levels, and what the models are made of.
  *
  * The set of a line is given by the low bits of its number. Not thread-safe: shared caches lock (shared_level.h).
  */
@@ -10,24 +10,29 @@
 
 #include "geometry.h"
 
+/** Sets of up to CACHE_LEVEL_VECTOR * 2 ways are as long as whole vectors of this many tags, and begin where such may. */
+enum { CACHE_LEVEL_VECTOR = 8 };
+
 typedef struct cache_level {
     uint64_t *tags;      /**< for each set its ways, the last used first: line number + 1, 0 for an empty one */
     uint64_t set_mask;
     uint32_t ways;
+    uint32_t stride;     /**< tags from one set to the next */
     uint32_t line_shift; /**< line number = address >> line_shift */
+    void *memory;        /**< that `tags` is in */
 } cache_level;
 
 void cache_level_init(cache_level *level, const cache_geometry *geometry);
 void cache_level_release(cache_level *level);
 
-/** A model's core of `size` zeroed bytes, which begins with caches of these geometries; and its end. */
-void *cache_core_new(size_t size, const cache_geometry *const *geometries, unsigned count);
-void cache_core_free(void *core, unsigned count);
+static inline uint64_t *cache_level_set(const cache_level *level, uint64_t line) {
+    return level->tags + (line & level->set_mask) * level->stride;
+}
 
 /** Use a line: it becomes the last used of its set, in place of the one least recently used if it was not there. Returns
     whether it was. */
 static inline bool cache_level_use(cache_level *level, uint64_t line) {
-    uint64_t *set = level->tags + (line & level->set_mask) * level->ways, tag = line + 1;
+    uint64_t *set = cache_level_set(level, line), tag = line + 1;
     if (set[0] == tag) {
         return true;
     }
@@ -51,14 +56,18 @@ static inline bool cache_level_use(cache_level *level, uint64_t line) {
     return false;
 }
 
-/** Use all lines of the bytes from `address` on. Returns whether all were there. */
-static inline bool cache_level_refer(cache_level *level, uint64_t address, uint32_t size) {
-    uint64_t line = address >> level->line_shift, last = (address + size - 1) >> level->line_shift;
-    bool is_hit = cache_level_use(level, line);
-    while (line < last) {
-        is_hit &= cache_level_use(level, ++line);
+/** Use all of these lines. Returns whether all were there. */
+static inline bool cache_level_use_lines(cache_level *level, uint64_t first, uint64_t last) {
+    bool is_hit = cache_level_use(level, first);
+    while (first < last) {
+        is_hit &= cache_level_use(level, ++first);
     }
     return is_hit;
+}
+
+/** Use all lines of the bytes from `address` on. Returns whether all were there. */
+static inline bool cache_level_refer(cache_level *level, uint64_t address, uint32_t size) {
+    return cache_level_use_lines(level, address >> level->line_shift, (address + size - 1) >> level->line_shift);
 }
 
 #endif

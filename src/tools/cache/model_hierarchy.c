@@ -1,12 +1,16 @@
 /**
- * @fileoverview A model nearer to today's processors: first- and second-level caches of each thread's own, a shared third
- * level, and a prefetcher.
+ * @fileoverview A model nearer to today's processors: behind the first-level caches, a second level of each thread's own, a
+ * shared third level, and a prefetcher.
  *
  * LRU and write-allocate at all levels; none is exclusive. The prefetcher watches the data references that miss the first
  * level, by instruction: when one is the same distance from the one before it for the second time running, the next two
  * lines at that distance are brought into the second and third level, as long as they are in the same page of 4 KiB. What
  * it brings is no reference and no miss.
  */
+#include <stdlib.h>
+
+#include <sonde/tool.h>
+
 #include "level.h"
 #include "model.h"
 #include "shared_level.h"
@@ -22,39 +26,42 @@ typedef struct stream {
     unsigned repeated; /**< how often the distance was the same, up to SURE */
 } stream;
 
-enum { I1, D1, L2, PRIVATE }; /**< caches of each core */
-
 typedef struct core {
-    cache_level levels[PRIVATE];
+    cache_level second;
     stream streams[STREAMS];
 } core;
 
-static const cache_geometry *private_geometries[PRIVATE];
+static const cache_geometry *second_geometry;
 static cache_shared_level *last;
 
 static void start(const cache_geometry *geometries) {
-    private_geometries[I1] = &geometries[CACHE_I1];
-    private_geometries[D1] = &geometries[CACHE_D1];
-    private_geometries[L2] = &geometries[CACHE_L2];
+    second_geometry = &geometries[CACHE_L2];
     last = cache_shared_level_new(&geometries[CACHE_LL]);
 }
 
 static void *core_new(void) {
-    return cache_core_new(sizeof(core), private_geometries, PRIVATE);
+    core *new = calloc(1, sizeof *new);
+    if (new == NULL) {
+        sn_fail(125, "cache: out of memory");
+    }
+    cache_level_init(&new->second, second_geometry);
+    return new;
 }
 
 static void core_free(void *old) {
-    cache_core_free(old, PRIVATE);
+    core *its = old;
+    cache_level_release(&its->second);
+    free(its);
 }
 
 static void bring_ahead(core *mine, const stream *known) {
-    uint32_t shift = mine->levels[L2].line_shift;
+    uint32_t shift = mine->second.line_shift;
     for (int64_t i = 1; i <= AHEAD; i++) {
         uint64_t line = known->line + (uint64_t)(i * known->distance);
         if (line << shift >> PAGE_SHIFT != known->line << shift >> PAGE_SHIFT) {
             return;
         }
-        if (!cache_level_use(&mine->levels[L2], line)) {
+        if (!cache_level_use(&mine->second, line)) {
             cache_shared_level_refer(last, line << shift, 1);
         }
     }
@@ -64,7 +71,7 @@ static void bring_ahead(core *mine, const stream *known) {
 static void watch(core *mine, const cache_reference *reference) {
     uint64_t instruction = cache_site_address(reference->site);
     stream *known = &mine->streams[(instruction ^ instruction >> 8) % STREAMS];
-    uint64_t line = reference->address >> mine->levels[L2].line_shift;
+    uint64_t line = reference->address >> mine->second.line_shift;
     int64_t distance = (int64_t)(line - known->line);
     if (known->instruction != instruction) {
         *known = (stream){.instruction = instruction, .line = line};
@@ -82,17 +89,13 @@ static void watch(core *mine, const cache_reference *reference) {
     }
 }
 
-static unsigned refer(void *data, const cache_reference *reference) {
+static unsigned miss(void *data, const cache_reference *reference) {
     core *mine = data;
-    bool is_fetch = reference->kind == CACHE_FETCH;
-    if (cache_level_refer(is_fetch ? &mine->levels[I1] : &mine->levels[D1], reference->address, reference->size)) {
-        return 0;
-    }
     unsigned missed = 1;
-    if (!cache_level_refer(&mine->levels[L2], reference->address, reference->size)) {
+    if (!cache_level_refer(&mine->second, reference->address, reference->size)) {
         missed = cache_shared_level_refer(last, reference->address, reference->size) ? 2 : 3;
     }
-    if (!is_fetch) {
+    if (reference->kind != CACHE_FETCH) {
         watch(mine, reference);
     }
     return missed;
@@ -112,5 +115,5 @@ const cache_model cache_model_hierarchy = {
     .start = start,
     .core_new = core_new,
     .core_free = core_free,
-    .refer = refer,
+    .miss = miss,
 };

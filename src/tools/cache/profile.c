@@ -140,9 +140,8 @@ static int by_address(const void *left, const void *right) {
 static executed_list list_executed(const cache_summary *summary) {
     executed_list list = {.summary = summary};
     for (const cache_record *record = cache_record_first(); record != NULL; record = record->next) {
-        if ((size_t)record->counters + record->counter_count <= summary->value_count &&
-            summary->values[record->counters] != 0) {
-            cache_record_walk(record, summary->values + record->counters, cuts_at, add_executed, &list);
+        if ((size_t)record->counters + record->counter_count <= summary->value_count) {
+            cache_record_walk(record, summary->values + record->counters, &summary->tally, cuts_at, add_executed, &list);
         }
     }
     if (list.count > 0) {

@@ -1,20 +1,30 @@
 /**
- * @fileoverview Makes the record of a block while it is instrumented, and evaluates its counters. See record.h.
+ * @fileoverview Makes the record of a block while it is instrumented, and evaluates what was counted. See record.h.
  */
 #include "record.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "event.h"
-#include "filter.h"
+#include "branches.h"
+#include "segments.h"
 #include "settings.h"
 #include "sites.h"
+#include "words.h"
 
 static _Atomic(cache_record *) newest;
 
 const cache_record *cache_record_first(void) {
     return atomic_load_explicit(&newest, memory_order_acquire);
+}
+
+static void *allocated(size_t size) {
+    void *memory = malloc(size);
+    if (memory == NULL) {
+        sn_fail(125, "cache: out of memory");
+    }
+    return memory;
 }
 
 /* ------------------------------------------------------------------ looking at a block */
@@ -29,15 +39,17 @@ static uint8_t shape_of(const sn_instruction *instruction) {
     return shapes[instruction->kind] | (instruction->repeated ? CACHE_REPEATED : 0);
 }
 
+static uint32_t counters_of(uint8_t shape) {
+    bool counts_taken = (shape & CACHE_CONDITIONAL) != 0 && !cache_current.simulates_caches;
+    return (counts_taken ? 1 : 0) + (shape & CACHE_REPEATED ? 2 : 0);
+}
+
 static cache_record *look_at(sn_block *block) {
     unsigned count = sn_block_size(block);
-    cache_record *record = malloc(sizeof *record + count * sizeof *record->instructions);
-    if (record == NULL) {
-        sn_fail(125, "cache: out of memory");
-    }
+    cache_record *record = allocated(sizeof *record + count * sizeof *record->instructions);
     *record = (cache_record){
         .first_site = cache_sites_new(count),
-        .counter_count = 1,
+        .counter_count = cache_current.simulates_caches ? 0 : 1,
         .instruction_count = count,
     };
     for (unsigned index = 0; index < count; index++) {
@@ -45,23 +57,13 @@ static cache_record *look_at(sn_block *block) {
         uint8_t shape = shape_of(instruction);
         record->instructions[index] =
             (cache_instruction){.address = instruction->address, .length = instruction->length, .shape = shape};
-        record->counter_count += (shape & CACHE_CONDITIONAL ? 1 : 0) + (shape & CACHE_REPEATED ? 2 : 0);
+        record->counter_count += counters_of(shape);
         cache_site_set_address(record->first_site + index, instruction->address);
     }
     return record;
 }
 
-/* ------------------------------------------------------------------------- the trace */
-
-/** Append an event; its address is a value of the block. */
-static void append(sn_block *block, uint32_t site, unsigned kind, uint32_t size, sn_value address) {
-    const sn_field fields[] = {
-        {.offset = offsetof(cache_event, address), .size = 8, .value = address},
-        {.offset = offsetof(cache_event, site), .size = 4, .value = sn_constant(block, site)},
-        {.offset = offsetof(cache_event, kind), .size = 4, .value = sn_constant(block, kind | size << 16)},
-    };
-    sn_trace_append(block, cache_current.trace, sizeof fields / sizeof *fields, fields);
-}
+/* ---------------------------------------------------------------- references to data */
 
 static bool is_access(const sn_operand *operand, unsigned role) {
     return operand->place == SN_PLACE_MEMORY && operand->size != 0 && operand->role != SN_ROLE_ADDRESS &&
@@ -99,124 +101,191 @@ static void forget_if_changed(last_reference *last, const sn_operand *operands, 
     last->is_known &= count > 0; /* what the decoder does not know may write anything */
 }
 
-static void trace_reference(sn_block *block, uint32_t site, unsigned number, const sn_operand *operand,
-                            cache_kind kind, last_reference *last) {
-    if (!is_same_address(last, operand)) {
-        sn_value address = sn_operand_address(block, number);
-        sn_label is_known = cache_filter_insert(block, cache_current.data_slot, &cache_current.geometries[CACHE_D1],
-                                                address, operand->size);
-        append(block, site, kind, operand->size, address);
-        sn_label_here(block, is_known);
-        *last = (last_reference){.is_known = operand->is_explicit && has_own_sets(operand->size), .operand = *operand};
+/** A segment in the making, and the block that it is part of. */
+typedef struct draft {
+    sn_block *block;
+    cache_record *record;
+    uint32_t number;
+    unsigned first_index;                /**< of its first instruction */
+    cache_segment segment;
+    cache_segment_lines lines;
+    cache_segment_reference *references; /**< of the segment so far, */
+    size_t room;                         /**< and for how many there is room */
+    last_reference last;
+} draft;
+
+/** The word of a reference: the address, and its size in the highest byte where it is not the usual one. */
+static void append_reference(sn_block *block, unsigned operand, uint32_t size) {
+    uint32_t told = size < CACHE_WORD_LARGE ? size : CACHE_WORD_LARGE;
+    const sn_field fields[] = {
+        {.offset = 0, .size = 8, .value = sn_operand_address(block, operand)},
+        {.offset = CACHE_WORD_SIZE_SHIFT / 8, .size = 1, .value = sn_constant(block, told)},
+    };
+    sn_trace_append(block, cache_current.trace, size == CACHE_WORD_USUAL_SIZE ? 1 : 2, fields);
+}
+
+static void add_reference(draft *draft, unsigned index, unsigned number, const sn_operand *operand, cache_kind kind) {
+    if (is_same_address(&draft->last, operand)) {
+        return;
     }
+    if (draft->segment.reference_count == draft->room) {
+        draft->room = 2 * draft->room + 64;
+        draft->references = reallocarray(draft->references, draft->room, sizeof *draft->references);
+        if (draft->references == NULL) {
+            sn_fail(125, "cache: out of memory");
+        }
+    }
+    draft->references[draft->segment.reference_count++] = (cache_segment_reference){
+        .site = draft->record->first_site + index, .size = (uint16_t)operand->size, .kind = (uint8_t)kind};
+    append_reference(draft->block, number, operand->size);
+    draft->last =
+        (last_reference){.is_known = operand->is_explicit && has_own_sets(operand->size), .operand = *operand};
 }
 
 /** First what is read, then what is only written: what is read and written is one reference, since its write can't miss. */
-static void trace_references(cache_record *record, sn_block *block, unsigned index, last_reference *last) {
+static void add_references(draft *draft, unsigned index) {
     unsigned count;
-    const sn_operand *operands = sn_block_operands(block, index, &count);
-    cache_instruction *instruction = &record->instructions[index];
+    const sn_operand *operands = sn_block_operands(draft->block, index, &count);
+    cache_instruction *instruction = &draft->record->instructions[index];
     for (unsigned i = 0; i < count; i++) {
         if (is_access(&operands[i], SN_ROLE_READ)) {
             instruction->reads++;
-            trace_reference(block, record->first_site + index, i, &operands[i], CACHE_READ, last);
+            add_reference(draft, index, i, &operands[i], CACHE_READ);
         }
     }
     for (unsigned i = 0; i < count; i++) {
         if (is_access(&operands[i], SN_ROLE_WRITTEN) && !is_access(&operands[i], SN_ROLE_READ)) {
             instruction->writes++;
-            trace_reference(block, record->first_site + index, i, &operands[i], CACHE_WRITE, last);
+            add_reference(draft, index, i, &operands[i], CACHE_WRITE);
         }
     }
-    forget_if_changed(last, operands, count);
+    forget_if_changed(&draft->last, operands, count);
 }
 
 /** Accesses that vary, as they happen: called in the thread that makes them. */
 static void note_accesses(sn_thread *thread, const sn_access *accesses, size_t count, void *data) {
-    uint64_t *filter = (uint64_t *)(uintptr_t)*sn_slot_of(thread, cache_current.data_slot);
+    uint64_t word = cache_word_segment((uint32_t)(uintptr_t)data);
+    sn_trace_write(thread, cache_current.trace, &word);
     for (size_t i = 0; i < count; i++) {
-        cache_event event = {
-            .address = accesses[i].address,
-            .site = (uint32_t)(uintptr_t)data,
-            .kind = CACHE_EVENT_VARYING + (accesses[i].role == SN_ROLE_WRITTEN ? CACHE_WRITE : CACHE_READ),
-            .size = (uint16_t)accesses[i].size,
-        };
-        cache_filter_use(filter, &cache_current.geometries[CACHE_D1], event.address, event.size);
-        sn_trace_write(thread, cache_current.trace, &event);
+        uint64_t size = accesses[i].size < CACHE_WORD_LARGE ? accesses[i].size : CACHE_WORD_LARGE;
+        uint64_t is_write = accesses[i].role == SN_ROLE_WRITTEN;
+        word = cache_word_address(accesses[i].address) | size << CACHE_WORD_SIZE_SHIFT |
+               is_write << CACHE_WORD_WRITE_SHIFT;
+        sn_trace_write(thread, cache_current.trace, &word);
     }
 }
 
-/** A fetch from the line where the one before it ended changes nothing in a cache, unless it reaches into another. */
-static void trace_fetch(const cache_record *record, sn_block *block, unsigned index, uint64_t *last_line) {
-    const cache_geometry *geometry = &cache_current.geometries[CACHE_I1];
-    const cache_instruction *instruction = &record->instructions[index];
-    uint64_t first = instruction->address / geometry->line;
-    uint64_t last = (instruction->address + instruction->length - 1) / geometry->line;
-    if (first == *last_line && last == *last_line) {
-        return;
-    }
-    sn_label is_known = cache_filter_insert_lines(block, cache_current.code_slot, geometry, first, last,
-                                                  first == *last_line);
-    append(block, record->first_site + index, CACHE_FETCH, instruction->length,
-           sn_constant(block, instruction->address));
-    sn_label_here(block, is_known);
-    *last_line = last;
+/** Accesses that vary are a segment of their own. */
+static void add_varying(draft *draft, unsigned index) {
+    cache_segment_reference *common = allocated(sizeof *common);
+    *common = (cache_segment_reference){.site = draft->record->first_site + index};
+    const cache_segment varying = {.references = common, .reference_count = 1, .varies = true};
+    uint32_t number = cache_segment_new();
+    cache_segment_set(number, &varying, (cache_segment_lines){CACHE_NO_LINE, CACHE_NO_LINE});
+    sn_insert_accesses(draft->block, index, note_accesses, (void *)(uintptr_t)number);
+    draft->last.is_known = false;
 }
 
-/** The operand that an indirect branch reads its target from is the first explicit one. */
-static void trace_target(const cache_record *record, sn_block *block, unsigned index) {
-    unsigned count;
-    const sn_operand *operands = sn_block_operands(block, index, &count);
-    for (unsigned i = 0; i < count; i++) {
-        if (operands[i].is_explicit && operands[i].size == 8 && sn_operand_is_readable(&operands[i])) {
-            append(block, record->first_site + index, CACHE_EVENT_INDIRECT, 0, sn_operand_value(block, i));
-            return;
-        }
-    }
+/* --------------------------------------------------------------------------- segments */
+
+static uint64_t line_at(uint64_t address) {
+    return address / cache_current.geometries[CACHE_I1].line;
 }
 
-static void trace_branch(const cache_record *record, sn_block *block, unsigned index) {
-    sn_value address = sn_constant(block, record->instructions[index].address);
-    sn_insert_taken(block, index);
-    append(block, record->first_site + index, CACHE_EVENT_TAKEN, 0, address);
-    sn_insert_after(block, index);
-    append(block, record->first_site + index, CACHE_EVENT_NOT_TAKEN, 0, address);
+/** The instruction's fetch becomes part of the segment, if there is something to do for the cache: it comes to another line
+    than the one before it. Returns false if the segment has no room for its line. */
+static bool add_fetch(draft *draft, unsigned index) {
+    const cache_instruction *instruction = &draft->record->instructions[index];
+    cache_segment *segment = &draft->segment;
+    uint64_t first = line_at(instruction->address), last = line_at(instruction->address + instruction->length - 1);
+    bool is_start = segment->fetch_count == 0;
+    if (!is_start && first == draft->lines.last && last == draft->lines.last) {
+        return true;
+    }
+    bool is_second = draft->lines.first == draft->lines.last && (first == draft->lines.last || first == last);
+    if (!is_start && !is_second) {
+        return false;
+    }
+    segment->fetches[segment->fetch_count++] = (cache_segment_fetch){
+        .address = instruction->address,
+        .site = draft->record->first_site + index,
+        .before = segment->reference_count,
+        .length = instruction->length,
+    };
+    draft->lines = (cache_segment_lines){is_start ? first : draft->lines.first, last};
+    return true;
+}
+
+static void begin_segment(draft *draft, unsigned index) {
+    draft->segment = (cache_segment){0};
+    draft->number = cache_segment_new();
+    draft->first_index = index;
+    sn_value tag = sn_constant(draft->block, cache_word_segment(draft->number));
+    sn_trace_append(draft->block, cache_current.trace, 1, &(sn_field){.offset = 0, .size = 8, .value = tag});
+}
+
+static void end_segment(draft *draft, unsigned end) {
+    size_t size = draft->segment.reference_count * sizeof *draft->references;
+    if (size != 0) {
+        draft->segment.references = memcpy(allocated(size), draft->references, size);
+    }
+    cache_segment_set(draft->number, &draft->segment, draft->lines);
+    for (unsigned index = draft->first_index; index < end; index++) {
+        draft->record->instructions[index].segment = draft->number;
+        cache_site_set_segment(draft->record->first_site + index, draft->number);
+    }
 }
 
 static void insert_trace(cache_record *record, sn_block *block) {
-    uint64_t last_line = UINT64_MAX;
-    last_reference last = {0};
+    static draft draft; /* serialised; its room is used again */
+    bool begins = true;
+    draft.block = block;
+    draft.record = record;
+    draft.last.is_known = false;
     for (unsigned index = 0; index < record->instruction_count; index++) {
-        uint8_t shape = record->instructions[index].shape;
+        bool varies = sn_block_instruction(block, index)->accesses_vary;
         sn_insert_before(block, index);
-        if (cache_current.simulates_caches) {
-            trace_fetch(record, block, index, &last_line);
-            if (sn_block_instruction(block, index)->accesses_vary) {
-                last.is_known = false;
-                sn_insert_accesses(block, index, note_accesses, (void *)(uintptr_t)(record->first_site + index));
-            } else {
-                trace_references(record, block, index, &last);
+        if (begins || !add_fetch(&draft, index)) {
+            if (index > 0) {
+                end_segment(&draft, index);
             }
+            begin_segment(&draft, index);
+            add_fetch(&draft, index);
         }
-        if (cache_current.simulates_branches && (shape & CACHE_INDIRECT) != 0) {
-            trace_target(record, block, index);
+        if (varies) {
+            add_varying(&draft, index);
+        } else {
+            add_references(&draft, index);
         }
-        if (cache_current.simulates_branches && (shape & CACHE_CONDITIONAL) != 0) {
-            trace_branch(record, block, index);
-        }
+        begins = varies || (record->instructions[index].shape & CACHE_CONDITIONAL) != 0;
     }
+    end_segment(&draft, record->instruction_count);
 }
 
 /* ---------------------------------------------------------------- putting it together */
 
+static void insert_branches(const cache_record *record, sn_block *block) {
+    for (unsigned index = 0; index < record->instruction_count; index++) {
+        uint8_t shape = record->instructions[index].shape;
+        if ((shape & CACHE_CONDITIONAL) != 0) {
+            cache_branches_trace_conditional(block, index, record->first_site + index);
+        }
+        if ((shape & CACHE_INDIRECT) != 0) {
+            cache_branches_trace_indirect(block, index, record->first_site + index);
+        }
+    }
+}
+
 static void insert_counters(sn_block *block, const cache_record *record) {
     sn_counter counter = record->counters;
-    sn_count_entry(block, counter++, 1);
+    if (!cache_current.simulates_caches) {
+        sn_count_entry(block, counter++, 1);
+    }
     for (unsigned index = 0; index < record->instruction_count; index++) {
-        if (record->instructions[index].shape & CACHE_CONDITIONAL) {
+        if ((record->instructions[index].shape & CACHE_CONDITIONAL) != 0 && !cache_current.simulates_caches) {
             sn_count_taken(block, index, counter++, 1);
         }
-        if (record->instructions[index].shape & CACHE_REPEATED) {
+        if ((record->instructions[index].shape & CACHE_REPEATED) != 0) {
             sn_count_iterations(block, index, counter, counter + 1);
             counter += 2;
         }
@@ -225,11 +294,16 @@ static void insert_counters(sn_block *block, const cache_record *record) {
 
 cache_record *cache_record_new(sn_block *block) {
     cache_record *record = look_at(block);
-    if (cache_current.trace != NULL) {
+    if (cache_current.simulates_caches) {
         insert_trace(record, block);
     }
-    record->counters = sn_counter_new(record->counter_count);
-    insert_counters(block, record);
+    if (cache_current.simulates_branches) {
+        insert_branches(record, block);
+    }
+    if (record->counter_count > 0) {
+        record->counters = sn_counter_new(record->counter_count);
+        insert_counters(block, record);
+    }
     record->next = atomic_load(&newest);
     atomic_store_explicit(&newest, record, memory_order_release);
     return record;
@@ -237,20 +311,26 @@ cache_record *cache_record_new(sn_block *block) {
 
 /* ---------------------------------------------------------------------- evaluating */
 
-void cache_record_walk(const cache_record *record, const uint64_t *values,
+void cache_record_walk(const cache_record *record, const uint64_t *values, const cache_tally *tally,
                        uint64_t (*cuts)(uint32_t site, void *data),
                        void (*visit)(const cache_executed *executed, void *data), void *data) {
-    uint64_t passes = *values++;
+    bool has_segments = cache_current.simulates_caches;
+    uint64_t passes = has_segments ? 0 : *values++;
+    uint32_t segment = 0;
     for (unsigned index = 0; index < record->instruction_count; index++) {
-        uint8_t shape = record->instructions[index].shape;
+        const cache_instruction *instruction = &record->instructions[index];
+        if (instruction->segment != segment) {
+            segment = instruction->segment;
+            passes = cache_tally_of(tally, segment);
+        }
         passes -= cuts(record->first_site + index, data);
         cache_executed executed = {.record = record, .index = index, .executions = passes, .steps = passes};
-        if (shape & CACHE_REPEATED) {
+        if (instruction->shape & CACHE_REPEATED) {
             executed.steps = values[0] + values[1];
             values += 2;
         }
         visit(&executed, data);
-        if (shape & CACHE_CONDITIONAL) {
+        if ((instruction->shape & CACHE_CONDITIONAL) != 0 && !has_segments) {
             passes -= *values++;
         }
     }

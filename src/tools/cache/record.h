@@ -1,9 +1,9 @@
 /**
  * @fileoverview What the tool `cache` keeps about each translated block, and what it inserts there.
  *
- * Counters tell how often each instruction was executed: entries, less passes that left by an earlier branch, less those
- * that a signal or fault cut short (kept by site, see sites.h). What is simulated goes through filters (filter.h) into the
- * trace.
+ * With simulation of caches, a trace (words.h) tells all: how often each segment of the block (segments.h) was entered,
+ * and what was referred to. Without, counters tell how often each instruction was executed: entries, less passes that
+ * left by an earlier branch. Passes that a signal or fault cut short are kept by site, see sites.h.
  *
  * Made while instrumenting, serialised by Sonde; then constant, and read by all threads. Never freed: a block that was
  * discarded has been executed all the same.
@@ -14,15 +14,17 @@
 #include <sonde/tool.h>
 
 #include "model.h"
+#include "tally.h"
 
 enum {
-    CACHE_CONDITIONAL = 1, /**< has a counter of the times that it was taken */
+    CACHE_CONDITIONAL = 1, /**< without simulation, has a counter of the times that it was taken */
     CACHE_REPEATED = 2,    /**< has two counters: iterations, and starts with a count of zero */
     CACHE_INDIRECT = 4,    /**< jump or call to an address that it computes; not returns */
 };
 
 typedef struct cache_instruction {
     uint64_t address;
+    uint32_t segment;      /**< with simulation */
     uint8_t length;
     uint8_t shape;         /**< CACHE_* bits */
     uint8_t reads, writes; /**< references that each execution makes; those that vary are counted as they happen */
@@ -31,7 +33,7 @@ typedef struct cache_instruction {
 typedef struct cache_record {
     struct cache_record *next;  /**< all records, the newest first */
     uint32_t first_site;        /**< sites.h: one an instruction */
-    sn_counter counters;        /**< the first: entries; then those of the instructions, in their order */
+    sn_counter counters;        /**< the first: entries, without simulation; then those of the instructions, in order */
     uint32_t counter_count;
     uint32_t instruction_count;
     cache_instruction instructions[];
@@ -51,9 +53,9 @@ typedef struct cache_executed {
     uint64_t steps;      /**< instructions that this makes: `executions`, or iterations and empty starts */
 } cache_executed;
 
-/** Call `visit` for each instruction in order. `values` are the record's counters; `cuts(first_site + index, data)` says how
-    many passes were cut short before that instruction. */
-void cache_record_walk(const cache_record *record, const uint64_t *values,
+/** Call `visit` for each instruction in order. `values` are the record's counters, `tally` counts the segments;
+    `cuts(first_site + index, data)` says how many passes were cut short before that instruction. */
+void cache_record_walk(const cache_record *record, const uint64_t *values, const cache_tally *tally,
                        uint64_t (*cuts)(uint32_t site, void *data),
                        void (*visit)(const cache_executed *executed, void *data), void *data);
 

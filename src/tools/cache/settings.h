@@ -15,8 +15,7 @@ typedef struct cache_settings {
     const cache_model *model;
     cache_geometry geometries[CACHE_COUNT]; /**< those that the model has are complete */
     const char *file;                       /**< name of the profile, as sn_file_create() wants it */
-    sn_trace *trace;                        /**< NULL when nothing is simulated: counters tell all */
-    sn_slot code_slot, data_slot;           /**< hold each thread's filters: filter.h */
+    sn_trace *trace;                        /**< words.h; NULL when no caches are simulated: counters tell all */
 } cache_settings;
 
 extern cache_settings cache_current;

@@ -8,6 +8,8 @@
 
 #include <sonde/tool.h>
 
+#include "words.h"
+
 enum { PAGE_BITS = 7, CHAPTER_BITS = 11, CHAPTERS_BITS = 14 };
 enum { PAGE_SITES = 1 << PAGE_BITS, CHAPTER_PAGES = 1 << CHAPTER_BITS, CHAPTERS = 1 << CHAPTERS_BITS };
 
@@ -23,7 +25,7 @@ static uint32_t sites_used;
 
 uint32_t cache_sites_new(uint32_t count) {
     uint32_t first = sites_used;
-    if (count > UINT32_MAX - sites_used) {
+    if (count > CACHE_WORD_NUMBERS - sites_used) {
         sn_fail(125, "cache: too much code");
     }
     sites_used += count;
@@ -49,16 +51,35 @@ static void *zeroed(size_t size) {
         made_found;                                                                                       \
     })
 
-/** Addresses of all sites, in parts. A part is there before a trace can name one of its sites. */
+/** What is known of a site. */
+typedef struct place {
+    uint64_t address;
+    uint32_t segment;
+} place;
+
+/** That of all sites, in parts. A part is there before a trace can name one of its sites. */
 enum { PART_BITS = 14, PARTS = 1 << (32 - PART_BITS) };
-static uint64_t (*addresses[PARTS])[1 << PART_BITS];
+static place (*places[PARTS])[1 << PART_BITS];
+
+static place *place_of(uint32_t site) {
+    return &(*places[site >> PART_BITS])[site & ((1 << PART_BITS) - 1)];
+}
 
 void cache_site_set_address(uint32_t site, uint64_t address) {
-    (*made(&addresses[site >> PART_BITS]))[site & ((1 << PART_BITS) - 1)] = address;
+    made(&places[site >> PART_BITS]);
+    place_of(site)->address = address;
+}
+
+void cache_site_set_segment(uint32_t site, uint32_t segment) {
+    place_of(site)->segment = segment;
 }
 
 uint64_t cache_site_address(uint32_t site) {
-    return (*addresses[site >> PART_BITS])[site & ((1 << PART_BITS) - 1)];
+    return place_of(site)->address;
+}
+
+uint32_t cache_site_segment(uint32_t site) {
+    return places[site >> PART_BITS] == NULL ? 0 : place_of(site)->segment;
 }
 
 uint64_t *cache_site_counters(cache_sites *sites, uint32_t site) {

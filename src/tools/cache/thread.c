@@ -7,15 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filter.h"
+#include "branches.h"
 #include "settings.h"
 #include "shared_level.h"
 #include "simulate.h"
+#include "words.h"
 
 typedef struct cache_thread {
     cache_sites sites;
-    cache_simulation simulation; /**< unused when nothing is simulated */
-    uint64_t *filters[2];        /**< for instructions and for data; NULL without --cache-sim */
+    cache_tally tally;
+    cache_simulation *simulation; /**< NULL when no caches are simulated */
+    cache_branches *branches;     /**< NULL when no predictors are */
 } cache_thread;
 
 /** What ended threads have left behind. */
@@ -30,22 +32,16 @@ static void *resized(void *memory, size_t count, size_t size) {
     return result;
 }
 
-static void make_filters(sn_thread *thread, cache_thread *mine) {
-    mine->filters[0] = cache_filter_new(&cache_current.geometries[CACHE_I1]);
-    mine->filters[1] = cache_filter_new(&cache_current.geometries[CACHE_D1]);
-    *sn_slot_of(thread, cache_current.code_slot) = (uintptr_t)mine->filters[0];
-    *sn_slot_of(thread, cache_current.data_slot) = (uintptr_t)mine->filters[1];
-}
-
 void cache_thread_start(sn_thread *thread) {
     cache_thread *mine = resized(NULL, 1, sizeof *mine);
     *mine = (cache_thread){0};
     if (cache_current.simulates_caches) {
-        make_filters(thread, mine);
-    }
-    if (cache_current.trace != NULL) {
-        cache_simulation_init(&mine->simulation, &mine->sites);
+        mine->simulation = cache_simulation_new(&mine->sites, &mine->tally, NULL);
         cache_shared_level_add_user();
+    }
+    if (cache_current.simulates_branches) {
+        mine->branches = resized(NULL, 1, sizeof *mine->branches);
+        memset(mine->branches, 0, sizeof *mine->branches);
     }
     sn_thread_set_data(thread, mine);
 }
@@ -54,8 +50,15 @@ void cache_thread_batch(const sn_batch *batch) {
     cache_thread *mine = batch->thread_data;
     if (mine != NULL) {
         bool begun = cache_shared_level_begin();
-        cache_simulate(&mine->simulation, batch->records, batch->count);
+        cache_simulate(mine->simulation, batch->records, batch->count);
         cache_shared_level_end(begun);
+    }
+}
+
+void cache_thread_branches(const sn_batch *batch) {
+    cache_thread *mine = batch->thread_data;
+    if (mine != NULL) {
+        cache_branches_simulate(mine->branches, batch);
     }
 }
 
@@ -65,11 +68,11 @@ void cache_thread_interrupted(sn_thread *thread, void *data, unsigned completed)
     if (record == NULL || mine == NULL || completed >= record->instruction_count) {
         return;
     }
-    if (cache_current.trace != NULL) {
-        cache_event event = {.site = record->first_site + completed, .kind = CACHE_EVENT_CUT};
-        sn_trace_write(thread, cache_current.trace, &event);
+    uint32_t site = record->first_site + completed;
+    if (cache_current.simulates_caches) {
+        sn_trace_write(thread, cache_current.trace, &(uint64_t){cache_word_cut(site)});
     } else {
-        cache_site_counters(&mine->sites, record->first_site + completed)[CACHE_SITE_CUTS]++;
+        cache_site_counters(&mine->sites, site)[CACHE_SITE_CUTS]++;
     }
 }
 
@@ -78,6 +81,9 @@ void cache_thread_interrupted(sn_thread *thread, void *data, unsigned completed)
 static void add_counters(cache_summary *summary, const sn_thread *thread) {
     for (const cache_record *record = cache_record_first(); record != NULL; record = record->next) {
         size_t end = (size_t)record->counters + record->counter_count;
+        if (record->counter_count == 0) {
+            continue;
+        }
         if (end > summary->value_count) {
             size_t room = end + end / 2;
             summary->values = resized(summary->values, room, sizeof *summary->values);
@@ -85,8 +91,8 @@ static void add_counters(cache_summary *summary, const sn_thread *thread) {
                    (room - summary->value_count) * sizeof *summary->values);
             summary->value_count = room;
         }
-        if (sn_counter_value(thread, record->counters) == 0) {
-            continue;
+        if (!cache_current.simulates_caches && sn_counter_value(thread, record->counters) == 0) {
+            continue; /* never entered */
         }
         for (uint32_t i = record->counter_count; i-- > 0;) {
             summary->values[record->counters + i] += sn_counter_value(thread, record->counters + i);
@@ -94,9 +100,14 @@ static void add_counters(cache_summary *summary, const sn_thread *thread) {
     }
 }
 
+/** Cuts are counted after the entries that they belong to, and so added before them. */
 static void add_thread(cache_summary *summary, const sn_thread *thread, const cache_thread *its) {
-    add_counters(summary, thread);
     cache_sites_add(&summary->sites, &its->sites);
+    cache_tally_add(&summary->tally, &its->tally);
+    add_counters(summary, thread);
+    if (its->branches != NULL) {
+        cache_sites_add(&summary->sites, &its->branches->sites);
+    }
 }
 
 void cache_thread_end(sn_thread *thread) {
@@ -104,16 +115,19 @@ void cache_thread_end(sn_thread *thread) {
     if (mine == NULL) {
         return;
     }
-    if (cache_current.trace != NULL) {
-        cache_simulation_release(&mine->simulation);
-    }
     pthread_mutex_lock(&dead_lock);
     add_thread(&dead, thread, mine);
     pthread_mutex_unlock(&dead_lock);
     sn_thread_set_data(thread, NULL);
+    if (mine->simulation != NULL) {
+        cache_simulation_free(mine->simulation);
+    }
+    if (mine->branches != NULL) {
+        cache_sites_free(&mine->branches->sites);
+        free(mine->branches);
+    }
     cache_sites_free(&mine->sites);
-    free(mine->filters[0]);
-    free(mine->filters[1]);
+    cache_tally_free(&mine->tally);
     free(mine);
 }
 
@@ -125,6 +139,10 @@ void cache_thread_fork_child(sn_thread *thread) {
     cache_shared_level_forget_users();
     if (mine != NULL) {
         mine->sites = (cache_sites){0};
+        mine->tally = (cache_tally){0};
+        if (mine->branches != NULL) {
+            mine->branches->sites = (cache_sites){0};
+        }
     } else {
         cache_thread_start(thread);
     }
@@ -146,6 +164,7 @@ void cache_summarise(cache_summary *summary) {
         summary->value_count = dead.value_count;
     }
     cache_sites_add(&summary->sites, &dead.sites);
+    cache_tally_add(&summary->tally, &dead.tally);
     pthread_mutex_unlock(&dead_lock);
     sn_threads_visit(visit_thread, summary);
 }
@@ -153,5 +172,6 @@ void cache_summarise(cache_summary *summary) {
 void cache_summary_free(cache_summary *summary) {
     free(summary->values);
     cache_sites_free(&summary->sites);
+    cache_tally_free(&summary->tally);
     *summary = (cache_summary){0};
 }

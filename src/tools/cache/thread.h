@@ -10,11 +10,13 @@
 
 #include "record.h"
 #include "sites.h"
+#include "tally.h"
 
 /** Everything counted, all threads, alive or not. Freed by cache_summary_free(). */
 typedef struct cache_summary {
     uint64_t *values; /**< of every counter */
     size_t value_count;
+    cache_tally tally;
     cache_sites sites;
 } cache_summary;
 
@@ -22,6 +24,7 @@ void cache_thread_start(sn_thread *thread);
 void cache_thread_end(sn_thread *thread);
 void cache_thread_interrupted(sn_thread *thread, void *data, unsigned completed);
 void cache_thread_batch(const sn_batch *batch);
+void cache_thread_branches(const sn_batch *batch);
 
 /** What was counted so far is the parent's; the child's caches are as warm as they were. */
 void cache_thread_fork_child(sn_thread *thread);

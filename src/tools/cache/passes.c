@@ -1,0 +1,41 @@
+/**
+ * @fileoverview The passes in plain C. See passes.h.
+ *
+ * What is in the data decides over nothing but numbers: a branch that the processor predicts wrongly costs more than all
+ * that is done for a word.
+ */
+#include "passes.h"
+
+#include "words.h"
+
+static void split(cache_piece *piece, const uint64_t *words, uint32_t count, uint32_t line_shift) {
+    const uint64_t line = UINT64_C(1) << line_shift;
+    uint32_t references = 0, tags = piece->tag_count, spanning = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t word = words[i];
+        bool is_tag = word - CACHE_WORD_TAGS < CACHE_WORD_TAG_COUNT;
+        bool may_span = (word & (line - 1)) + cache_word_size(word) > line;
+        piece->tags[tags] = (uint32_t)(word - CACHE_WORD_TAGS);
+        piece->places[tags] = (int32_t)i;
+        piece->lines[references] = cache_word_address(word) >> line_shift;
+        piece->spanning[spanning] = references;
+        tags += is_tag;
+        references += !is_tag;
+        spanning += may_span & !is_tag;
+    }
+    piece->places[tags] = (int32_t)count;
+    piece->tag_count = tags;
+    piece->reference_count = references;
+    piece->spanning_count = spanning;
+}
+
+static uint32_t use(cache_level *level, const uint64_t *lines, const uint32_t *numbers, uint32_t count, uint32_t *missed) {
+    uint32_t misses = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        missed[misses] = numbers[i];
+        misses += !cache_level_use(level, lines[numbers[i]]);
+    }
+    return misses;
+}
+
+const cache_passes cache_passes_plain = {.split = split, .use = use};

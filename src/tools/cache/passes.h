@@ -1,0 +1,41 @@
+/**
+ * @fileoverview The passes over a piece of a trace that take most of the simulation's time, in two ways: in plain C, and
+ * with the vector instructions of the processor.
+ *
+ * simulate.c says what the passes are for.
+ */
+#ifndef SONDE_TOOLS_CACHE_PASSES_H
+#define SONDE_TOOLS_CACHE_PASSES_H
+
+#include "level.h"
+
+enum {
+    CACHE_PIECE_WORDS = 4096,
+    CACHE_PIECE_SPARE = 16, /**< what vectors may write behind the end */
+};
+
+/** A piece of a trace, taken apart. A reference's number is how many are before it in the piece. */
+typedef struct cache_piece {
+    uint32_t reference_count, tag_count, spanning_count;
+    uint64_t lines[CACHE_PIECE_WORDS + CACHE_PIECE_SPARE];    /**< of each reference: the first */
+    /** Segments (or cuts, CACHE_WORD_NUMBERS behind them). The first one is that of the words before the piece's first tag. */
+    uint32_t tags[CACHE_PIECE_WORDS + 1 + CACHE_PIECE_SPARE];
+    int32_t places[CACHE_PIECE_WORDS + 2 + CACHE_PIECE_SPARE]; /**< which words these are, -1 being the one before the piece;
+                                                                    one more: the number of words */
+    uint32_t spanning[CACHE_PIECE_WORDS + CACHE_PIECE_SPARE]; /**< numbers of references that may be in two lines or more */
+} cache_piece;
+
+typedef struct cache_passes {
+    /** Take words apart, and add them to the piece, which has its first tag. `count` is at most CACHE_PIECE_WORDS. */
+    void (*split)(cache_piece *piece, const uint64_t *words, uint32_t count, uint32_t line_shift);
+    /** Have a cache use lines[number] for each of the numbers. Those that were not there go to `missed`, which has room for
+        one more than all; returns how many. */
+    uint32_t (*use)(cache_level *level, const uint64_t *lines, const uint32_t *numbers, uint32_t count, uint32_t *missed);
+} cache_passes;
+
+extern const cache_passes cache_passes_plain;
+
+/** The fastest that the processor can do for a first-level cache of so many ways. x86_64/vector_passes.c. */
+const cache_passes *cache_passes_best(uint32_t ways);
+
+#endif

@@ -1,0 +1,62 @@
+/**
+ * @fileoverview The table of segments. See segments.h.
+ *
+ * It grows by being copied; readers go on with the one that they have. Those given up take less room than the last one.
+ */
+#include "segments.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <sonde/tool.h>
+
+#include "words.h"
+
+enum { FIRST_ROOM = 4096 };
+
+static cache_segments *newest;
+
+static void *allocated(size_t count, size_t size) {
+    void *memory = calloc(count, size);
+    if (memory == NULL) {
+        sn_fail(125, "cache: out of memory");
+    }
+    return memory;
+}
+
+static cache_segments *grown(const cache_segments *from) {
+    cache_segments *to = allocated(1, sizeof *to);
+    to->room = from == NULL ? FIRST_ROOM : 2 * from->room;
+    to->segments = allocated(to->room, sizeof *to->segments);
+    to->lines = allocated(to->room, sizeof *to->lines);
+    if (from == NULL) {
+        to->lines[CACHE_NO_SEGMENT] = (cache_segment_lines){CACHE_NO_LINE, CACHE_NO_LINE};
+        to->count = CACHE_NO_SEGMENT + 1;
+        return to;
+    }
+    to->count = from->count;
+    memcpy(to->segments, from->segments, from->count * sizeof *to->segments);
+    memcpy(to->lines, from->lines, from->count * sizeof *to->lines);
+    return to;
+}
+
+uint32_t cache_segment_new(void) {
+    cache_segments *table = newest;
+    if (table == NULL || table->count == table->room) {
+        table = grown(table);
+        __atomic_store_n(&newest, table, __ATOMIC_RELEASE);
+    }
+    if (table->count == CACHE_WORD_NUMBERS) {
+        sn_fail(125, "cache: too much code");
+    }
+    return __atomic_fetch_add(&table->count, 1, __ATOMIC_RELEASE);
+}
+
+void cache_segment_set(uint32_t number, const cache_segment *segment, cache_segment_lines lines) {
+    newest->segments[number] = *segment;
+    newest->lines[number] = lines;
+}
+
+const cache_segments *cache_segments_now(void) {
+    return __atomic_load_n(&newest, __ATOMIC_ACQUIRE);
+}

@@ -1,0 +1,65 @@
+/**
+ * @fileoverview Segments: stretches of blocks that control enters at the top and leaves at the end, and what each execution
+ * of one refers to.
+ *
+ * A segment ends behind a conditional branch, behind an instruction whose accesses vary, and where the code has come to a
+ * third line of the instruction cache. The accesses of an instruction that vary are a segment of their own, without code.
+ *
+ * Made by record.c while instrumenting, serialised by Sonde; then constant, and read by all threads. Never freed.
+ */
+#ifndef SONDE_TOOLS_CACHE_SEGMENTS_H
+#define SONDE_TOOLS_CACHE_SEGMENTS_H
+
+#include <stdbool.h>
+
+#include "model.h"
+
+/** Segment 0 has nothing in it. */
+enum { CACHE_NO_SEGMENT = 0, CACHE_SEGMENT_LINES = 2 };
+
+/** A reference that an instruction makes whenever it is executed. */
+typedef struct cache_segment_reference {
+    uint32_t site; /**< sites.h */
+    uint16_t size; /**< bytes */
+    uint8_t kind;  /**< CACHE_READ, CACHE_WRITE */
+} cache_segment_reference;
+
+/** A fetch that comes to another line than the one before it. */
+typedef struct cache_segment_fetch {
+    uint64_t address;
+    uint32_t site;
+    uint32_t before; /**< how many of the segment's references come before it */
+    uint8_t length;
+} cache_segment_fetch;
+
+typedef struct cache_segment {
+    cache_segment_fetch fetches[CACHE_SEGMENT_LINES];
+    const cache_segment_reference *references; /**< if they vary: one, with what all have in common */
+    uint32_t reference_count;
+    uint8_t fetch_count;                       /**< 0: it is no code */
+    bool varies;
+} cache_segment;
+
+/** The lines of I1 that a segment's code is in: the first and the last, which may be the same one. */
+typedef struct cache_segment_lines {
+    uint64_t first, last;
+} cache_segment_lines;
+
+/** In both places: it is no code. */
+#define CACHE_NO_LINE UINT64_MAX
+
+/** All segments up to now. What was handed out before stays as it is. */
+typedef struct cache_segments {
+    uint32_t count, room;
+    cache_segment *segments;
+    cache_segment_lines *lines; /**< what is needed of each one each time that it is executed */
+} cache_segments;
+
+/** A new segment's number; and what it is, before it is executed. What it points to must live for ever. */
+uint32_t cache_segment_new(void);
+void cache_segment_set(uint32_t number, const cache_segment *segment, cache_segment_lines lines);
+
+/** Those that were made before anything happened that the caller knows of; NULL if there are none. */
+const cache_segments *cache_segments_now(void);
+
+#endif

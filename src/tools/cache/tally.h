@@ -1,0 +1,28 @@
+/**
+ * @fileoverview How often a thread has entered each segment (segments.h).
+ *
+ * One thread (or its analysis worker) counts; others may read at the same time.
+ */
+#ifndef SONDE_TOOLS_CACHE_TALLY_H
+#define SONDE_TOOLS_CACHE_TALLY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** All zero is a valid, empty tally. */
+typedef struct cache_tally {
+    struct cache_tally_table *table;
+} cache_tally;
+
+/** The counts of the first `count` segments at least, zero at first. Valid until the next call. */
+uint64_t *cache_tally_counts(cache_tally *tally, size_t count);
+
+/** How often a segment was entered. */
+uint64_t cache_tally_of(const cache_tally *tally, size_t segment);
+
+/** Add all of `from` to `to`, which the caller alone uses. */
+void cache_tally_add(cache_tally *to, const cache_tally *from);
+
+void cache_tally_free(cache_tally *tally);
+
+#endif

@@ -1,0 +1,52 @@
+/**
+ * @fileoverview The words of the trace that is simulated: what a thread did, in order.
+ *
+ * A word is a reference to data: its address, with the size in the highest byte; or a tag, which no address of a program
+ * looks like. The tag of a segment (segments.h) says that control has entered it; the references behind it are those of the
+ * segment, in order. The tag of a cut says that a signal or fault ended a pass before a site (sites.h).
+ *
+ * A reference that faults may be at any address at all. One that looks like a tag is taken for one: then some counts are
+ * wrong, and nothing else. (These addresses are those of the kernel's code.)
+ *
+ * Written by the code that record.c inserts and by its callbacks, read by simulate.c.
+ */
+#ifndef SONDE_TOOLS_CACHE_WORDS_H
+#define SONDE_TOOLS_CACHE_WORDS_H
+
+#include <stdint.h>
+
+/** Segments and sites are fewer than this. */
+#define CACHE_WORD_NUMBERS UINT32_C(0x20000000)
+
+/** The tag of segment 0; the tags of cuts are behind those of the segments. As numbers of 32 bits with a sign, they take
+    one instruction to append. */
+#define CACHE_WORD_TAGS UINT64_C(0xffffffff80000000)
+#define CACHE_WORD_TAG_COUNT (2 * UINT64_C(0x20000000))
+
+enum {
+    CACHE_WORD_SIZE_SHIFT = 56,
+    CACHE_WORD_SIZE_MASK = 0x7f,
+    CACHE_WORD_USUAL_SIZE = 8,    /**< what a size of 0 means */
+    CACHE_WORD_LARGE = 0x7f,      /**< this size or more: the segment tells */
+    CACHE_WORD_WRITE_SHIFT = 63,  /**< in a varying segment: it is a write */
+};
+
+static inline uint64_t cache_word_segment(uint32_t segment) {
+    return CACHE_WORD_TAGS + segment;
+}
+
+static inline uint64_t cache_word_cut(uint32_t site) {
+    return CACHE_WORD_TAGS + CACHE_WORD_NUMBERS + site;
+}
+
+static inline uint64_t cache_word_address(uint64_t word) {
+    return word & ((UINT64_C(1) << CACHE_WORD_SIZE_SHIFT) - 1);
+}
+
+/** Up to CACHE_WORD_LARGE. */
+static inline uint32_t cache_word_size(uint64_t word) {
+    uint32_t size = (uint32_t)(word >> CACHE_WORD_SIZE_SHIFT) & CACHE_WORD_SIZE_MASK;
+    return size == 0 ? CACHE_WORD_USUAL_SIZE : size;
+}
+
+#endif
