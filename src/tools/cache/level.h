@@ -56,6 +56,15 @@ static inline bool cache_level_use(cache_level *level, uint64_t line) {
     return false;
 }
 
+/** The line at that address will be used soon: have the memory of its set fetched. */
+static inline void cache_level_expect(const cache_level *level, uint64_t address) {
+    enum { PROCESSOR_LINE = 64 / sizeof(uint64_t) };
+    const uint64_t *set = cache_level_set(level, address >> level->line_shift);
+    for (uint32_t way = 0; way < level->ways; way += PROCESSOR_LINE) {
+        __builtin_prefetch(set + way, 1);
+    }
+}
+
 /** Use all of these lines. Returns whether all were there. */
 static inline bool cache_level_use_lines(cache_level *level, uint64_t first, uint64_t last) {
     bool is_hit = cache_level_use(level, first);

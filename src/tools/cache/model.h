@@ -34,6 +34,8 @@ typedef struct cache_model {
     /** A core's memory; NULL, both, if the model needs none. */
     void *(*core_new)(void);
     void (*core_free)(void *core);
+    /** A miss at that address will be told soon: time to have the memory of the caches ready that it will be looked for in. */
+    void (*expect)(const void *core, uint64_t address);
     /** How many levels a reference misses that has missed the first: 1 if all of it is in the second. Called for the misses
         of a thread in the order of its references. One that spans lines comes as a whole if any of them is missing. */
     unsigned (*miss)(void *core, const cache_reference *reference);

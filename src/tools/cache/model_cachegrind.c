@@ -13,6 +13,11 @@ static void start(const cache_geometry *geometries) {
     last = cache_shared_level_new(&geometries[CACHE_LL]);
 }
 
+static void expect(const void *core, uint64_t address) {
+    (void)core;
+    cache_shared_level_expect(last, address);
+}
+
 static unsigned miss(void *core, const cache_reference *reference) {
     (void)core;
     return cache_shared_level_refer(last, reference->address, reference->size) ? 1 : 2;
@@ -30,5 +35,6 @@ const cache_model cache_model_cachegrind = {
         },
     .level_names = {"1", "LL"},
     .start = start,
+    .expect = expect,
     .miss = miss,
 };

@@ -89,6 +89,12 @@ static void watch(core *mine, const cache_reference *reference) {
     }
 }
 
+static void expect(const void *data, uint64_t address) {
+    const core *mine = data;
+    cache_level_expect(&mine->second, address);
+    cache_shared_level_expect(last, address);
+}
+
 static unsigned miss(void *data, const cache_reference *reference) {
     core *mine = data;
     unsigned missed = 1;
@@ -115,5 +121,6 @@ const cache_model cache_model_hierarchy = {
     .start = start,
     .core_new = core_new,
     .core_free = core_free,
+    .expect = expect,
     .miss = miss,
 };

@@ -15,7 +15,6 @@ static void split(cache_piece *piece, const uint64_t *words, uint32_t count, uin
         uint64_t word = words[i];
         bool is_tag = word - CACHE_WORD_TAGS < CACHE_WORD_TAG_COUNT;
         bool may_span = (word & (line - 1)) + cache_word_size(word) > line;
-        piece->tags[tags] = (uint32_t)(word - CACHE_WORD_TAGS);
         piece->places[tags] = (int32_t)i;
         piece->lines[references] = cache_word_address(word) >> line_shift;
         piece->spanning[spanning] = references;
@@ -29,6 +28,15 @@ static void split(cache_piece *piece, const uint64_t *words, uint32_t count, uin
     piece->spanning_count = spanning;
 }
 
+static uint32_t collect(const uint8_t *marks, uint32_t from, uint32_t to, uint32_t *numbers) {
+    uint32_t count = 0;
+    for (uint32_t i = from; i < to; i++) {
+        numbers[count] = i;
+        count += marks[i];
+    }
+    return count;
+}
+
 static uint32_t use(cache_level *level, const uint64_t *lines, const uint32_t *numbers, uint32_t count, uint32_t *missed) {
     uint32_t misses = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -38,4 +46,4 @@ static uint32_t use(cache_level *level, const uint64_t *lines, const uint32_t *n
     return misses;
 }
 
-const cache_passes cache_passes_plain = {.split = split, .use = use};
+const cache_passes cache_passes_plain = {.split = split, .collect = collect, .use = use};

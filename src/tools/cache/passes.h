@@ -17,17 +17,19 @@ enum {
 /** A piece of a trace, taken apart. A reference's number is how many are before it in the piece. */
 typedef struct cache_piece {
     uint32_t reference_count, tag_count, spanning_count;
-    uint64_t lines[CACHE_PIECE_WORDS + CACHE_PIECE_SPARE];    /**< of each reference: the first */
-    /** Segments (or cuts, CACHE_WORD_NUMBERS behind them). The first one is that of the words before the piece's first tag. */
-    uint32_t tags[CACHE_PIECE_WORDS + 1 + CACHE_PIECE_SPARE];
-    int32_t places[CACHE_PIECE_WORDS + 2 + CACHE_PIECE_SPARE]; /**< which words these are, -1 being the one before the piece;
-                                                                    one more: the number of words */
-    uint32_t spanning[CACHE_PIECE_WORDS + CACHE_PIECE_SPARE]; /**< numbers of references that may be in two lines or more */
+    uint64_t lines[CACHE_PIECE_WORDS + CACHE_PIECE_SPARE];     /**< of each reference: the first */
+    /** Which words are tags. The first one is that of the words before the piece's first tag, and not in the piece: -1 if it
+        is the word before; behind the last one, there is the number of words. */
+    int32_t places[CACHE_PIECE_WORDS + 2 + CACHE_PIECE_SPARE];
+    uint32_t spanning[CACHE_PIECE_WORDS + CACHE_PIECE_SPARE];  /**< numbers of references that may be in two lines or more */
 } cache_piece;
 
 typedef struct cache_passes {
     /** Take words apart, and add them to the piece, which has its first tag. `count` is at most CACHE_PIECE_WORDS. */
     void (*split)(cache_piece *piece, const uint64_t *words, uint32_t count, uint32_t line_shift);
+    /** Write the numbers from `from` to before `to` to which a 1 belongs in `marks` (to the others, a 0), and maybe some more
+        behind them, which mean nothing. Returns how many. */
+    uint32_t (*collect)(const uint8_t *marks, uint32_t from, uint32_t to, uint32_t *numbers);
     /** Have a cache use lines[number] for each of the numbers. Those that were not there go to `missed`, which has room for
         one more than all; returns how many. */
     uint32_t (*use)(cache_level *level, const uint64_t *lines, const uint32_t *numbers, uint32_t count, uint32_t *missed);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "branches.h"
+#include "code_cache.h"
 #include "segments.h"
 #include "settings.h"
 #include "sites.h"
@@ -108,7 +109,7 @@ typedef struct draft {
     uint32_t number;
     unsigned first_index;                /**< of its first instruction */
     cache_segment segment;
-    cache_segment_lines lines;
+    uint64_t first_line, last_line;
     cache_segment_reference *references; /**< of the segment so far, */
     size_t room;                         /**< and for how many there is room */
     last_reference last;
@@ -116,10 +117,9 @@ typedef struct draft {
 
 /** The word of a reference: the address, and its size in the highest byte where it is not the usual one. */
 static void append_reference(sn_block *block, unsigned operand, uint32_t size) {
-    uint32_t told = size < CACHE_WORD_LARGE ? size : CACHE_WORD_LARGE;
     const sn_field fields[] = {
         {.offset = 0, .size = 8, .value = sn_operand_address(block, operand)},
-        {.offset = CACHE_WORD_SIZE_SHIFT / 8, .size = 1, .value = sn_constant(block, told)},
+        {.offset = CACHE_WORD_SIZE_SHIFT / 8, .size = 1, .value = sn_constant(block, cache_word_told_size(size))},
     };
     sn_trace_append(block, cache_current.trace, size == CACHE_WORD_USUAL_SIZE ? 1 : 2, fields);
 }
@@ -167,7 +167,7 @@ static void note_accesses(sn_thread *thread, const sn_access *accesses, size_t c
     uint64_t word = cache_word_segment((uint32_t)(uintptr_t)data);
     sn_trace_write(thread, cache_current.trace, &word);
     for (size_t i = 0; i < count; i++) {
-        uint64_t size = accesses[i].size < CACHE_WORD_LARGE ? accesses[i].size : CACHE_WORD_LARGE;
+        uint64_t size = cache_word_told_size(accesses[i].size);
         uint64_t is_write = accesses[i].role == SN_ROLE_WRITTEN;
         word = cache_word_address(accesses[i].address) | size << CACHE_WORD_SIZE_SHIFT |
                is_write << CACHE_WORD_WRITE_SHIFT;
@@ -181,7 +181,7 @@ static void add_varying(draft *draft, unsigned index) {
     *common = (cache_segment_reference){.site = draft->record->first_site + index};
     const cache_segment varying = {.references = common, .reference_count = 1, .varies = true};
     uint32_t number = cache_segment_new();
-    cache_segment_set(number, &varying, (cache_segment_lines){CACHE_NO_LINE, CACHE_NO_LINE});
+    cache_segment_set(number, &varying, (cache_segment_lines){CACHE_NO_CODE_LINE, CACHE_NO_CODE_LINE});
     sn_insert_accesses(draft->block, index, note_accesses, (void *)(uintptr_t)number);
     draft->last.is_known = false;
 }
@@ -199,10 +199,10 @@ static bool add_fetch(draft *draft, unsigned index) {
     cache_segment *segment = &draft->segment;
     uint64_t first = line_at(instruction->address), last = line_at(instruction->address + instruction->length - 1);
     bool is_start = segment->fetch_count == 0;
-    if (!is_start && first == draft->lines.last && last == draft->lines.last) {
+    if (!is_start && first == draft->last_line && last == draft->last_line) {
         return true;
     }
-    bool is_second = draft->lines.first == draft->lines.last && (first == draft->lines.last || first == last);
+    bool is_second = draft->first_line == draft->last_line && (first == draft->last_line || first == last);
     if (!is_start && !is_second) {
         return false;
     }
@@ -212,7 +212,8 @@ static bool add_fetch(draft *draft, unsigned index) {
         .before = segment->reference_count,
         .length = instruction->length,
     };
-    draft->lines = (cache_segment_lines){is_start ? first : draft->lines.first, last};
+    draft->first_line = is_start ? first : draft->first_line;
+    draft->last_line = last;
     return true;
 }
 
@@ -229,7 +230,8 @@ static void end_segment(draft *draft, unsigned end) {
     if (size != 0) {
         draft->segment.references = memcpy(allocated(size), draft->references, size);
     }
-    cache_segment_set(draft->number, &draft->segment, draft->lines);
+    cache_segment_lines lines = {cache_code_line(draft->first_line), cache_code_line(draft->last_line)};
+    cache_segment_set(draft->number, &draft->segment, lines);
     for (unsigned index = draft->first_index; index < end; index++) {
         draft->record->instructions[index].segment = draft->number;
         cache_site_set_segment(draft->record->first_site + index, draft->number);

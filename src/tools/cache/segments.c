@@ -30,7 +30,6 @@ static cache_segments *grown(const cache_segments *from) {
     to->segments = allocated(to->room, sizeof *to->segments);
     to->lines = allocated(to->room, sizeof *to->lines);
     if (from == NULL) {
-        to->lines[CACHE_NO_SEGMENT] = (cache_segment_lines){CACHE_NO_LINE, CACHE_NO_LINE};
         to->count = CACHE_NO_SEGMENT + 1;
         return to;
     }

@@ -40,13 +40,11 @@ typedef struct cache_segment {
     bool varies;
 } cache_segment;
 
-/** The lines of I1 that a segment's code is in: the first and the last, which may be the same one. */
+/** The lines of I1 that a segment's code is in (code_cache.h): the first and the last, which may be the same one. If there
+    are two fetches, the first one is of the first line only, and the second one brings the last line. */
 typedef struct cache_segment_lines {
-    uint64_t first, last;
+    uint32_t first, last; /**< CACHE_NO_CODE_LINE, both: it is no code */
 } cache_segment_lines;
-
-/** In both places: it is no code. */
-#define CACHE_NO_LINE UINT64_MAX
 
 /** All segments up to now. What was handed out before stays as it is. */
 typedef struct cache_segments {

@@ -84,6 +84,10 @@ static bool use(cache_shared_level *shared, uint64_t line) {
     return is_hit;
 }
 
+void cache_shared_level_expect(const cache_shared_level *shared, uint64_t address) {
+    cache_level_expect(&shared->level, address);
+}
+
 bool cache_shared_level_refer(cache_shared_level *shared, uint64_t address, uint32_t size) {
     uint64_t line = address >> shared->level.line_shift, last = (address + size - 1) >> shared->level.line_shift;
     bool is_hit = use(shared, line);

@@ -23,6 +23,9 @@ void cache_shared_level_end(bool begun);
 /** In a forked child: the thread that calls is the only one. */
 void cache_shared_level_forget_users(void);
 
+/** As cache_level_expect(). */
+void cache_shared_level_expect(const cache_shared_level *shared, uint64_t address);
+
 /** As cache_level_refer(). Between begin and end. */
 bool cache_shared_level_refer(cache_shared_level *shared, uint64_t address, uint32_t size);
 

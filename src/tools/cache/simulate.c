@@ -3,12 +3,12 @@
  *
  * A piece of the trace goes through passes, each of which does one thing for all of it:
  *   - split: references to data, as numbers of lines, and tags are taken apart (passes.h);
- *   - enter_segments: each segment that was entered is counted. If each line of its code is the one that was used last in
- *     its set of I1, nothing changes there; else the segment is a candidate;
- *   - filter: the same for the references and D1;
- *   - use_candidates: candidates go through D1 (passes.h) and I1;
+ *   - enter_segments: each segment that was entered is counted, and its lines are used in I1 (code_cache.h);
+ *   - filter: references to the line that was used last in its set of D1 change nothing; the others are candidates;
+ *   - use_candidates: candidates go through D1 (passes.h);
  *   - tell_misses: what missed goes to the model, in the order of the trace.
- * The first passes look at everything and let nearly nothing through; so they have no branches that depend on the data.
+ * The first passes look at everything and let nearly nothing through; so they have no branches that the processor could not
+ * predict.
  */
 #include "simulate.h"
 
@@ -17,15 +17,13 @@
 
 #include <sonde/tool.h>
 
+#include "code_cache.h"
 #include "segments.h"
 #include "settings.h"
 #include "words.h"
 
-/** A first-level cache. */
-typedef struct first_level {
-    cache_level level;
-    uint64_t *last_used; /**< for each set, the line used last, as far as the first passes have come */
-} first_level;
+/** So many misses ahead of telling the model of one, it is told that it will be. */
+enum { EXPECTED_BEFORE = 8 };
 
 /** A segment's fetch that missed I1. */
 typedef struct missed_fetch {
@@ -34,23 +32,26 @@ typedef struct missed_fetch {
 } missed_fetch;
 
 struct cache_simulation {
-    first_level code, data;
-    void *core; /**< the model's */
+    cache_code_cache code;
+    cache_level data;
+    uint64_t *data_last_used; /**< for each set of D1, the line used last, as far as `filter` has come */
+    void *core;               /**< the model's */
     const cache_passes *passes;
     cache_sites *sites;
     cache_tally *tally;
-    const cache_segments *segments; /**< all that are named by what is worked off now */
+    const cache_segments *segments; /**< all that are named by what is worked off now, */
+    uint64_t *counts;               /**< and how often they were entered */
     uint32_t open_segment;          /**< what the next piece begins in */
     uint32_t open_seen;             /**< words of it that were in earlier pieces */
     uint32_t last_code;             /**< the last segment entered that is code */
     cache_piece piece;
     uint64_t last_lines[CACHE_PIECE_WORDS];        /**< of each reference that may span lines */
     uint32_t spanning_places[CACHE_PIECE_WORDS];   /**< which candidates these are */
-    uint32_t candidates[CACHE_PIECE_WORDS + 1];    /**< references */
-    uint32_t code_candidates[CACHE_PIECE_WORDS + 2]; /**< tags */
+    uint8_t is_candidate[CACHE_PIECE_WORDS + CACHE_PIECE_SPARE];
+    uint32_t candidates[CACHE_PIECE_WORDS + CACHE_PIECE_SPARE]; /**< references */
     uint32_t missed[CACHE_PIECE_WORDS + 1];        /**< references */
     missed_fetch missed_fetches[CACHE_SEGMENT_LINES * (CACHE_PIECE_WORDS + 2)];
-    uint32_t candidate_count, code_candidate_count, missed_count, missed_fetch_count;
+    uint32_t candidate_count, missed_count, missed_fetch_count;
 };
 
 static void *allocated(size_t size) {
@@ -61,26 +62,18 @@ static void *allocated(size_t size) {
     return memory;
 }
 
-static void first_level_init(first_level *first, const cache_geometry *geometry) {
-    size_t size = cache_geometry_sets(geometry) * sizeof *first->last_used;
-    cache_level_init(&first->level, geometry);
-    first->last_used = allocated(size);
-    memset(first->last_used, 0xff, size); /* no line */
-}
-
-static void first_level_release(first_level *first) {
-    cache_level_release(&first->level);
-    free(first->last_used);
-}
-
 cache_simulation *cache_simulation_new(cache_sites *sites, cache_tally *tally, const cache_passes *passes) {
     cache_simulation *simulation = allocated(sizeof *simulation);
-    first_level_init(&simulation->code, &cache_current.geometries[CACHE_I1]);
-    first_level_init(&simulation->data, &cache_current.geometries[CACHE_D1]);
+    const cache_geometry *data = &cache_current.geometries[CACHE_D1];
+    size_t size = cache_geometry_sets(data) * sizeof *simulation->data_last_used;
+    cache_code_cache_init(&simulation->code, &cache_current.geometries[CACHE_I1]);
+    cache_level_init(&simulation->data, data);
+    simulation->data_last_used = allocated(size);
+    memset(simulation->data_last_used, 0xff, size); /* no line */
     if (cache_current.model->core_new != NULL) {
         simulation->core = cache_current.model->core_new();
     }
-    simulation->passes = passes != NULL ? passes : cache_passes_best(simulation->data.level.ways);
+    simulation->passes = passes != NULL ? passes : cache_passes_best(simulation->data.ways);
     simulation->sites = sites;
     simulation->tally = tally;
     return simulation;
@@ -90,27 +83,27 @@ void cache_simulation_free(cache_simulation *simulation) {
     if (cache_current.model->core_free != NULL) {
         cache_current.model->core_free(simulation->core);
     }
-    first_level_release(&simulation->code);
-    first_level_release(&simulation->data);
+    cache_code_cache_release(&simulation->code);
+    cache_level_release(&simulation->data);
+    free(simulation->data_last_used);
     free(simulation);
 }
 
 /* ------------------------------------------------------------------- where things are */
 
-static const cache_segment *segment_of(const cache_simulation *simulation, uint32_t tag) {
-    return &simulation->segments->segments[simulation->piece.tags[tag]];
+/** The segment that a tag of the piece enters. */
+static uint32_t segment_number(const cache_simulation *simulation, const uint64_t *words, uint32_t tag) {
+    uint32_t number = tag == 0 ? simulation->open_segment : cache_word_number(words[simulation->piece.places[tag]]);
+    return number < simulation->segments->count ? number : CACHE_NO_SEGMENT;
+}
+
+static const cache_segment *segment_of(const cache_simulation *simulation, const uint64_t *words, uint32_t tag) {
+    return &simulation->segments->segments[segment_number(simulation, words, tag)];
 }
 
 /** The number that the first reference behind a tag has, if there is one. */
 static int32_t first_reference(const cache_piece *piece, uint32_t tag) {
     return piece->places[tag] + 1 - (int32_t)tag;
-}
-
-/** What is known of the reference with that number, which is behind that tag; NULL if the segment has none such. */
-static const cache_segment_reference *reference_of(const cache_simulation *simulation, uint32_t number, uint32_t tag) {
-    const cache_segment *segment = segment_of(simulation, tag);
-    uint32_t place = segment->varies ? 0 : (uint32_t)((int32_t)number - first_reference(&simulation->piece, tag));
-    return place < segment->reference_count ? &segment->references[place] : NULL;
 }
 
 /** The last tag before a reference. */
@@ -130,18 +123,15 @@ static uint32_t tag_before(const cache_piece *piece, uint32_t number) {
 /** The reference as it was. `tag` is the one before it. */
 static cache_reference whole_reference(const cache_simulation *simulation, const uint64_t *words, uint32_t number,
                                        uint32_t tag) {
-    const cache_segment_reference *known = reference_of(simulation, number, tag);
+    const cache_segment *segment = segment_of(simulation, words, tag);
     uint64_t word = words[number + tag];
+    uint32_t place = segment->varies ? 0 : (uint32_t)((int32_t)number - first_reference(&simulation->piece, tag));
     cache_reference reference = {.address = cache_word_address(word), .size = cache_word_size(word), .kind = CACHE_KINDS};
-    if (known == NULL) {
-        return reference;
-    }
-    reference.site = known->site;
-    reference.kind = known->kind;
-    if (segment_of(simulation, tag)->varies) {
-        reference.kind = word >> CACHE_WORD_WRITE_SHIFT != 0 ? CACHE_WRITE : CACHE_READ;
-    } else {
-        reference.size = known->size;
+    if (place < segment->reference_count) {
+        const cache_segment_reference *known = &segment->references[place];
+        reference.site = known->site;
+        reference.kind = segment->varies ? cache_word_kind(word) : known->kind;
+        reference.size = segment->varies ? reference.size : known->size;
     }
     return reference;
 }
@@ -151,13 +141,13 @@ static cache_reference whole_reference(const cache_simulation *simulation, const
 /** References that vary are counted as they happen. */
 static void count_varying(cache_simulation *simulation, const uint64_t *words, uint32_t tag) {
     const cache_piece *piece = &simulation->piece;
-    const cache_segment *segment = segment_of(simulation, tag);
+    const cache_segment *segment = segment_of(simulation, words, tag);
     if (!segment->varies) {
         return;
     }
     uint64_t *counters = cache_site_counters(simulation->sites, segment->references[0].site) + CACHE_SITE_REFERENCES;
     for (int32_t i = piece->places[tag] < 0 ? 0 : piece->places[tag] + 1; i < piece->places[tag + 1]; i++) {
-        counters[words[i] >> CACHE_WORD_WRITE_SHIFT != 0 ? CACHE_WRITE : CACHE_READ]++;
+        counters[cache_word_kind(words[i])]++;
     }
 }
 
@@ -170,84 +160,102 @@ static void cut(cache_simulation *simulation, uint32_t site) {
     }
 }
 
-/** What is entered and is no code, or no segment at all: seldom. */
-static void enter_other(cache_simulation *simulation, const uint64_t *words, uint32_t tag) {
-    uint32_t *number = &simulation->piece.tags[tag];
-    if (*number < simulation->segments->count) {
+static void note_missed_fetch(cache_simulation *simulation, const cache_segment_fetch *fetch, uint32_t tag) {
+    uint32_t before = (uint32_t)first_reference(&simulation->piece, tag) + fetch->before;
+    simulation->missed_fetches[simulation->missed_fetch_count++] = (missed_fetch){fetch, before};
+}
+
+/** Which code was entered last before a tag. */
+static void note_last_code(cache_simulation *simulation, const uint64_t *words, uint32_t tag) {
+    while (tag > 1) {
+        uint32_t number = segment_number(simulation, words, --tag);
+        if (simulation->segments->segments[number].fetch_count != 0) {
+            simulation->last_code = number;
+            return;
+        }
+    }
+}
+
+/** Seldom: what is entered has lines that are not in I1, or is no code, or a cut. */
+static void enter_slowly(cache_simulation *simulation, const uint64_t *words, uint32_t tag) {
+    uint32_t number = segment_number(simulation, words, tag), told = cache_word_number(words[simulation->piece.places[tag]]);
+    const cache_segment *segment = &simulation->segments->segments[number];
+    if (told >= CACHE_WORD_NUMBERS) {
+        cut(simulation, told - CACHE_WORD_NUMBERS);
+    }
+    if (segment->fetch_count == 0) {
         count_varying(simulation, words, tag);
         return;
     }
-    if (*number >= CACHE_WORD_NUMBERS) {
-        cut(simulation, *number - CACHE_WORD_NUMBERS);
+    cache_segment_lines lines = simulation->segments->lines[number];
+    bool misses_first = !cache_code_cache_use(&simulation->code, lines.first);
+    bool misses_last = !cache_code_cache_use(&simulation->code, lines.last);
+    simulation->counts[number]++;
+    simulation->last_code = number;
+    if (misses_first || (misses_last && segment->fetch_count == 1)) {
+        note_missed_fetch(simulation, &segment->fetches[0], tag);
     }
-    *number = CACHE_NO_SEGMENT;
+    if (misses_last && segment->fetch_count == 2) {
+        note_missed_fetch(simulation, &segment->fetches[1], tag);
+    }
 }
 
-static void enter_segments(cache_simulation *simulation, const uint64_t *words) {
-    const cache_segments *segments = simulation->segments;
-    const cache_segment_lines *all_lines = segments->lines;
-    const uint32_t known = segments->count, tag_count = simulation->piece.tag_count, *tags = simulation->piece.tags;
-    uint64_t *counts = cache_tally_counts(simulation->tally, known), *last_used = simulation->code.last_used;
-    const uint64_t mask = simulation->code.level.set_mask;
-    uint32_t candidates = 0, last_code = simulation->last_code;
-    count_varying(simulation, words, 0);
-    for (uint32_t i = 1; i < tag_count; i++) {
-        uint32_t number = tags[i];
-        if (__builtin_expect(number >= known || all_lines[number].first == CACHE_NO_LINE, false)) {
-            simulation->last_code = last_code;
-            enter_other(simulation, words, i);
-            continue;
+/** Those from `tag` on, up to the first one that needs more. Returns which that is. */
+static uint32_t enter_quickly(cache_simulation *simulation, const uint64_t *words, uint32_t tag) {
+    const cache_segment_lines *all_lines = simulation->segments->lines;
+    const uint32_t known = simulation->segments->count, tag_count = simulation->piece.tag_count;
+    const int32_t *places = simulation->piece.places;
+    uint64_t *counts = simulation->counts, *last_uses = simulation->code.last_uses, now = simulation->code.now;
+    for (; tag < tag_count; tag++) {
+        uint32_t number = cache_word_number(words[places[tag]]);
+        if (number >= known) {
+            break;
         }
-        cache_segment_lines lines = all_lines[number];
-        uint64_t *first = &last_used[lines.first & mask], *last = &last_used[lines.last & mask];
-        bool is_new = (*first != lines.first) | (*last != lines.last);
+        uint64_t *first = &last_uses[all_lines[number].first], *last = &last_uses[all_lines[number].last];
+        if (*first == CACHE_NOT_CACHED || *last == CACHE_NOT_CACHED) {
+            break;
+        }
+        *first = ++now;
+        *last = ++now;
         counts[number]++;
-        *first = lines.first;
-        *last = lines.last;
-        simulation->code_candidates[candidates] = i;
-        candidates += is_new;
-        last_code = number;
     }
-    simulation->last_code = last_code;
-    simulation->code_candidate_count = candidates;
+    simulation->code.now = now;
+    return tag;
 }
 
-static void use_code_candidates(cache_simulation *simulation) {
-    uint32_t missed = simulation->missed_fetch_count;
-    for (uint32_t i = 0; i < simulation->code_candidate_count; i++) {
-        uint32_t tag = simulation->code_candidates[i];
-        const cache_segment *segment = segment_of(simulation, tag);
-        for (uint32_t k = 0; k < segment->fetch_count; k++) {
-            const cache_segment_fetch *fetch = &segment->fetches[k];
-            uint32_t before = (uint32_t)first_reference(&simulation->piece, tag) + fetch->before;
-            simulation->missed_fetches[missed] = (missed_fetch){fetch, before};
-            missed += !cache_level_refer(&simulation->code.level, fetch->address, fetch->length);
-        }
+static __attribute__((noinline)) void enter_segments(cache_simulation *simulation, const uint64_t *words) {
+    const uint32_t tag_count = simulation->piece.tag_count;
+    count_varying(simulation, words, 0);
+    for (uint32_t tag = enter_quickly(simulation, words, 1); tag < tag_count;
+         tag = enter_quickly(simulation, words, tag + 1)) {
+        note_last_code(simulation, words, tag);
+        enter_slowly(simulation, words, tag);
     }
-    simulation->missed_fetch_count = missed;
+    note_last_code(simulation, words, tag_count);
 }
 
 /* -------------------------------------------------------------------- references to data */
 
-/** Note the references from number `from` to before `to`; each is within a line. */
-static void filter(cache_simulation *simulation, uint32_t from, uint32_t to) {
-    const uint64_t *lines = simulation->piece.lines, mask = simulation->data.level.set_mask;
-    uint64_t *last_used = simulation->data.last_used;
-    uint32_t *candidates = simulation->candidates, count = simulation->candidate_count;
-    for (uint32_t i = from; i < to; i++) {
+/** Note the references from number `from` to before `to`; each is within a line. Where something is stored must not depend on
+    what is compared: loads behind it would wait. So candidates are marked first, and collected then. */
+static __attribute__((noinline)) void filter(cache_simulation *simulation, size_t from, size_t to) {
+    const uint64_t *lines = simulation->piece.lines, mask = simulation->data.set_mask;
+    uint64_t *last_used = simulation->data_last_used;
+    uint8_t *is_candidate = simulation->is_candidate;
+#pragma GCC unroll 4
+    for (size_t i = from; i < to; i++) {
         uint64_t line = lines[i], *last = &last_used[line & mask];
-        bool is_new = *last != line;
+        is_candidate[i] = *last != line;
         *last = line;
-        candidates[count] = i;
-        count += is_new;
     }
-    simulation->candidate_count = count;
+    simulation->candidate_count += simulation->passes->collect(
+        is_candidate, (uint32_t)from, (uint32_t)to, simulation->candidates + simulation->candidate_count);
 }
 
 /** Those that span lines are always candidates. */
-static void filter_all(cache_simulation *simulation, const uint64_t *words) {
+static __attribute__((noinline)) void filter_all(cache_simulation *simulation, const uint64_t *words) {
     const cache_piece *piece = &simulation->piece;
-    const cache_level *level = &simulation->data.level;
+    const cache_level *level = &simulation->data;
     uint32_t from = 0;
     simulation->candidate_count = 0;
     for (uint32_t i = 0; i < piece->spanning_count; i++) {
@@ -256,7 +264,7 @@ static void filter_all(cache_simulation *simulation, const uint64_t *words) {
         uint64_t last = (reference.address + reference.size - 1) >> level->line_shift;
         filter(simulation, from, number);
         for (uint64_t line = piece->lines[number]; line <= last; line++) {
-            simulation->data.last_used[line & level->set_mask] = line;
+            simulation->data_last_used[line & level->set_mask] = line;
         }
         simulation->last_lines[i] = last;
         simulation->spanning_places[i] = simulation->candidate_count;
@@ -266,9 +274,9 @@ static void filter_all(cache_simulation *simulation, const uint64_t *words) {
     filter(simulation, from, piece->reference_count);
 }
 
-static void use_data_candidates(cache_simulation *simulation) {
+static __attribute__((noinline)) void use_candidates(cache_simulation *simulation) {
     const cache_piece *piece = &simulation->piece;
-    cache_level *level = &simulation->data.level;
+    cache_level *level = &simulation->data;
     uint32_t from = 0, missed = 0;
     for (uint32_t i = 0; i <= piece->spanning_count; i++) {
         bool is_spanning = i < piece->spanning_count;
@@ -320,11 +328,15 @@ static void keep_missed_fetches(cache_simulation *simulation, uint32_t told) {
     simulation->missed_fetch_count = kept;
 }
 
-static void tell_misses(cache_simulation *simulation, const uint64_t *words) {
+static __attribute__((noinline)) void tell_misses(cache_simulation *simulation, const uint64_t *words) {
     const cache_piece *piece = &simulation->piece;
     uint32_t tag = 0, told = 0;
     for (uint32_t i = 0; i < simulation->missed_count; i++) {
         uint32_t number = simulation->missed[i];
+        if (i + EXPECTED_BEFORE < simulation->missed_count) {
+            uint64_t line = piece->lines[simulation->missed[i + EXPECTED_BEFORE]];
+            cache_current.model->expect(simulation->core, line << simulation->data.line_shift);
+        }
         while (tag + 1 < piece->tag_count && first_reference(piece, tag + 1) <= (int32_t)number) {
             tag++;
         }
@@ -339,19 +351,16 @@ static void tell_misses(cache_simulation *simulation, const uint64_t *words) {
 
 static void simulate_piece(cache_simulation *simulation, const uint64_t *words, uint32_t count) {
     cache_piece *piece = &simulation->piece;
-    piece->tags[0] = simulation->open_segment;
     piece->places[0] = -1 - (int32_t)simulation->open_seen;
     piece->tag_count = 1;
-    simulation->passes->split(piece, words, count, simulation->data.level.line_shift);
+    simulation->passes->split(piece, words, count, simulation->data.line_shift);
     enter_segments(simulation, words);
     filter_all(simulation, words);
-    use_code_candidates(simulation);
-    use_data_candidates(simulation);
+    use_candidates(simulation);
     tell_misses(simulation, words);
-    uint32_t last = piece->tag_count - 1;
-    uint32_t seen = (uint32_t)((int32_t)count - 1 - piece->places[last]);
-    simulation->open_segment = piece->tags[last];
-    simulation->open_seen = segment_of(simulation, last)->varies ? 0 : seen;
+    uint32_t last = piece->tag_count - 1, seen = (uint32_t)((int32_t)count - 1 - piece->places[last]);
+    simulation->open_segment = segment_number(simulation, words, last);
+    simulation->open_seen = simulation->segments->segments[simulation->open_segment].varies ? 0 : seen;
 }
 
 void cache_simulate(cache_simulation *simulation, const uint64_t *words, size_t count) {
@@ -359,6 +368,8 @@ void cache_simulate(cache_simulation *simulation, const uint64_t *words, size_t 
     if (simulation->segments == NULL) {
         return;
     }
+    simulation->counts = cache_tally_counts(simulation->tally, simulation->segments->room);
+    cache_code_cache_prepare(&simulation->code);
     for (size_t done = 0; done < count; done += CACHE_PIECE_WORDS) {
         size_t left = count - done;
         simulate_piece(simulation, words + done, left < CACHE_PIECE_WORDS ? (uint32_t)left : CACHE_PIECE_WORDS);

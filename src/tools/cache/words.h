@@ -15,6 +15,8 @@
 
 #include <stdint.h>
 
+#include "model.h"
+
 /** Segments and sites are fewer than this. */
 #define CACHE_WORD_NUMBERS UINT32_C(0x20000000)
 
@@ -26,7 +28,7 @@
 enum {
     CACHE_WORD_SIZE_SHIFT = 56,
     CACHE_WORD_SIZE_MASK = 0x7f,
-    CACHE_WORD_USUAL_SIZE = 8,    /**< what a size of 0 means */
+    CACHE_WORD_USUAL_SIZE = 8,    /**< sizes are told less these bits, so that this one is 0 */
     CACHE_WORD_LARGE = 0x7f,      /**< this size or more: the segment tells */
     CACHE_WORD_WRITE_SHIFT = 63,  /**< in a varying segment: it is a write */
 };
@@ -39,14 +41,28 @@ static inline uint64_t cache_word_cut(uint32_t site) {
     return CACHE_WORD_TAGS + CACHE_WORD_NUMBERS + site;
 }
 
+/** What a tag tells: the number of a segment; of a cut, CACHE_WORD_NUMBERS and the site. */
+static inline uint32_t cache_word_number(uint64_t tag) {
+    return (uint32_t)tag - (uint32_t)CACHE_WORD_TAGS;
+}
+
 static inline uint64_t cache_word_address(uint64_t word) {
     return word & ((UINT64_C(1) << CACHE_WORD_SIZE_SHIFT) - 1);
 }
 
+/** Of a reference that varies. */
+static inline cache_kind cache_word_kind(uint64_t word) {
+    return word >> CACHE_WORD_WRITE_SHIFT != 0 ? CACHE_WRITE : CACHE_READ;
+}
+
 /** Up to CACHE_WORD_LARGE. */
 static inline uint32_t cache_word_size(uint64_t word) {
-    uint32_t size = (uint32_t)(word >> CACHE_WORD_SIZE_SHIFT) & CACHE_WORD_SIZE_MASK;
-    return size == 0 ? CACHE_WORD_USUAL_SIZE : size;
+    return ((uint32_t)(word >> CACHE_WORD_SIZE_SHIFT) & CACHE_WORD_SIZE_MASK) ^ CACHE_WORD_USUAL_SIZE;
+}
+
+/** What the highest byte of a word says of a size. */
+static inline uint8_t cache_word_told_size(uint32_t size) {
+    return (uint8_t)((size < CACHE_WORD_LARGE ? size : CACHE_WORD_LARGE) ^ CACHE_WORD_USUAL_SIZE);
 }
 
 #endif

@@ -11,29 +11,26 @@
 enum { WIDTH = CACHE_LEVEL_VECTOR };
 
 static VECTORS void split(cache_piece *piece, const uint64_t *words, uint32_t count, uint32_t line_shift) {
-    const __m512i first_tag = _mm512_set1_epi64((int64_t)CACHE_WORD_TAGS), line = _mm512_set1_epi64(1 << line_shift);
-    const __m512i in_line = _mm512_set1_epi64((1 << line_shift) - 1), byte = _mm512_set1_epi64(CACHE_WORD_SIZE_MASK);
-    const __m512i usual = _mm512_set1_epi64(CACHE_WORD_USUAL_SIZE);
+    const __m512i first_tag = _mm512_set1_epi64((int64_t)CACHE_WORD_TAGS), tag_count = _mm512_set1_epi64(CACHE_WORD_TAG_COUNT);
+    const __m512i line = _mm512_set1_epi64(1 << line_shift), in_line = _mm512_set1_epi64((1 << line_shift) - 1);
+    const __m512i size_mask = _mm512_set1_epi64(CACHE_WORD_SIZE_MASK), usual = _mm512_set1_epi64(CACHE_WORD_USUAL_SIZE);
     const __m512i address = _mm512_set1_epi64((int64_t)cache_word_address(UINT64_MAX));
     const __m128i shift = _mm_cvtsi32_si128((int)line_shift);
-    const __m256i steps = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     uint32_t references = 0, tags = piece->tag_count, spanning = 0;
     for (uint32_t i = 0; i < count; i += WIDTH) {
         __mmask8 valid = count - i >= WIDTH ? 0xff : (__mmask8)((1u << (count - i)) - 1);
         __m512i word = _mm512_maskz_loadu_epi64(valid, words + i);
-        __m512i number = _mm512_sub_epi64(word, first_tag);
-        __mmask8 is_tag = _mm512_mask_cmplt_epu64_mask(valid, number, _mm512_set1_epi64(CACHE_WORD_TAG_COUNT));
+        __mmask8 is_tag = _mm512_mask_cmplt_epu64_mask(valid, _mm512_sub_epi64(word, first_tag), tag_count);
         __mmask8 is_reference = (__mmask8)(valid & ~is_tag);
-        __m512i size = _mm512_and_si512(_mm512_srli_epi64(word, CACHE_WORD_SIZE_SHIFT), byte);
-        size = _mm512_mask_mov_epi64(size, _mm512_testn_epi64_mask(size, size), usual);
+        /* (byte & mask) ^ usual */
+        __m512i size = _mm512_ternarylogic_epi64(_mm512_srli_epi64(word, CACHE_WORD_SIZE_SHIFT), size_mask, usual, 0x6a);
         __m512i end = _mm512_add_epi64(_mm512_and_si512(word, in_line), size);
         __mmask8 may_span = _mm512_mask_cmpgt_epu64_mask(is_reference, end, line);
         __m512i lines = _mm512_srl_epi64(_mm512_and_si512(word, address), shift);
         _mm512_storeu_si512(piece->lines + references, _mm512_maskz_compress_epi64(is_reference, lines));
-        __m256i numbers = _mm512_cvtepi64_epi32(number);
-        __m256i places = _mm256_add_epi32(steps, _mm256_set1_epi32((int)i));
-        _mm256_storeu_si256((__m256i *)(piece->tags + tags), _mm256_maskz_compress_epi32(is_tag, numbers));
         _mm256_storeu_si256((__m256i *)(piece->places + tags), _mm256_maskz_compress_epi32(is_tag, places));
+        places = _mm256_add_epi32(places, _mm256_set1_epi32(WIDTH));
         for (; __builtin_expect(may_span != 0, 0); may_span &= (__mmask8)(may_span - 1)) {
             uint32_t before = is_reference & ((may_span & -(unsigned)may_span) - 1);
             piece->spanning[spanning++] = references + (uint32_t)__builtin_popcount(before);
@@ -45,6 +42,20 @@ static VECTORS void split(cache_piece *piece, const uint64_t *words, uint32_t co
     piece->tag_count = tags;
     piece->reference_count = references;
     piece->spanning_count = spanning;
+}
+
+static VECTORS uint32_t collect(const uint8_t *marks, uint32_t from, uint32_t to, uint32_t *numbers) {
+    const __m512i steps = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    uint32_t count = 0;
+    for (uint32_t i = from; i < to; i += 16) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(marks + i));
+        uint32_t marked = (uint32_t)_mm_movemask_epi8(_mm_cmpgt_epi8(bytes, _mm_setzero_si128()));
+        marked &= to - i >= 16 ? 0xffff : (1u << (to - i)) - 1;
+        __m512i all = _mm512_add_epi32(steps, _mm512_set1_epi32((int)i));
+        _mm512_storeu_si512(numbers + count, _mm512_maskz_compress_epi32((__mmask16)marked, all));
+        count += (uint32_t)__builtin_popcount(marked);
+    }
+    return count;
 }
 
 /** Use of sets of up to 8 ways. In a set all places up to that of the line, or all if it is not there, get what was in the
@@ -87,7 +98,7 @@ static VECTORS uint32_t use_two(cache_level *level, const uint64_t *lines, const
 }
 
 const cache_passes *cache_passes_best(uint32_t ways) {
-    static const cache_passes one = {.split = split, .use = use_one}, two = {.split = split, .use = use_two};
+    static const cache_passes one = {.split = split, .collect = collect, .use = use_one}, two = {.split = split, .collect = collect, .use = use_two};
     if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512vl") || !__builtin_cpu_supports("bmi") ||
         ways > 2 * WIDTH) {
         return &cache_passes_plain;

@@ -1,0 +1,120 @@
+/**
+ * @fileoverview A first-level cache for instructions. See code_cache.h.
+ */
+#include "code_cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <sonde/tool.h>
+
+enum { FIRST_ROOM = 4096 };
+
+static void *allocated(size_t count, size_t size) {
+    void *memory = calloc(count, size);
+    if (memory == NULL) {
+        sn_fail(125, "cache: out of memory");
+    }
+    return memory;
+}
+
+/* ------------------------------------------------------------------------ all lines */
+
+/** Lines by number. It grows by being copied; readers go on with the one that they have. */
+typedef struct line_table {
+    uint32_t count, room;
+    uint64_t *lines;
+    uint32_t *places; /**< a hash table: numbers, CACHE_NO_CODE_LINE for a free place; twice as many as `room` */
+} line_table;
+
+static line_table *known_lines;
+
+static uint32_t *place_of(const line_table *table, uint64_t line) {
+    uint64_t at = line * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    for (;; at++) {
+        uint32_t *place = &table->places[at & (2 * table->room - 1)];
+        if (*place == CACHE_NO_CODE_LINE || table->lines[*place] == line) {
+            return place;
+        }
+    }
+}
+
+static line_table *grown(const line_table *from) {
+    line_table *to = allocated(1, sizeof *to);
+    to->room = from == NULL ? FIRST_ROOM : 2 * from->room;
+    to->lines = allocated(to->room, sizeof *to->lines);
+    to->places = allocated(2 * (size_t)to->room, sizeof *to->places);
+    to->count = from == NULL ? CACHE_NO_CODE_LINE + 1 : from->count;
+    for (uint32_t i = CACHE_NO_CODE_LINE + 1; i < to->count; i++) {
+        to->lines[i] = from->lines[i];
+        *place_of(to, to->lines[i]) = i;
+    }
+    return to;
+}
+
+uint32_t cache_code_line(uint64_t line) {
+    line_table *table = known_lines;
+    if (table == NULL || table->count == table->room) {
+        table = grown(table);
+        __atomic_store_n(&known_lines, table, __ATOMIC_RELEASE);
+    }
+    uint32_t *place = place_of(table, line);
+    if (*place == CACHE_NO_CODE_LINE) {
+        table->lines[table->count] = line;
+        *place = table->count;
+        __atomic_store_n(&table->count, table->count + 1, __ATOMIC_RELEASE);
+    }
+    return *place;
+}
+
+/* ------------------------------------------------------------------------- a cache */
+
+void cache_code_cache_init(cache_code_cache *cache, const cache_geometry *geometry) {
+    uint64_t sets = cache_geometry_sets(geometry);
+    *cache = (cache_code_cache){
+        .sets = allocated(sets * geometry->ways, sizeof *cache->sets),
+        .set_mask = sets - 1,
+        .ways = (uint32_t)geometry->ways,
+    };
+}
+
+void cache_code_cache_release(cache_code_cache *cache) {
+    free(cache->last_uses);
+    free(cache->sets);
+}
+
+void cache_code_cache_prepare(cache_code_cache *cache) {
+    const line_table *table = __atomic_load_n(&known_lines, __ATOMIC_ACQUIRE);
+    size_t needed = table == NULL ? CACHE_NO_CODE_LINE + 1 : table->room;
+    if (needed <= cache->room) {
+        return;
+    }
+    cache->last_uses = reallocarray(cache->last_uses, needed, sizeof *cache->last_uses);
+    if (cache->last_uses == NULL) {
+        sn_fail(125, "cache: out of memory");
+    }
+    memset(cache->last_uses + cache->room, 0, (needed - cache->room) * sizeof *cache->last_uses);
+    cache->room = needed;
+}
+
+/** Put a line in place of the one of its set that was used longest ago, an empty place being used before all. */
+static void put(cache_code_cache *cache, uint32_t line) {
+    uint64_t set = __atomic_load_n(&known_lines, __ATOMIC_ACQUIRE)->lines[line] & cache->set_mask;
+    uint32_t *places = cache->sets + set * cache->ways, *oldest = places;
+    for (uint32_t i = 1; i < cache->ways; i++) {
+        if (cache->last_uses[places[i]] < cache->last_uses[*oldest]) {
+            oldest = &places[i];
+        }
+    }
+    cache->last_uses[*oldest] = CACHE_NOT_CACHED;
+    *oldest = line;
+}
+
+bool cache_code_cache_use(cache_code_cache *cache, uint32_t line) {
+    bool is_hit = cache->last_uses[line] != CACHE_NOT_CACHED;
+    if (!is_hit) {
+        put(cache, line);
+    }
+    cache->last_uses[line] = ++cache->now;
+    return is_hit;
+}
