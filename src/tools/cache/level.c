@@ -7,22 +7,19 @@
 
 #include <sonde/tool.h>
 
-static uint32_t stride_of(const cache_geometry *geometry) {
-    uint64_t vectors = (geometry->ways + CACHE_LEVEL_VECTOR - 1) / CACHE_LEVEL_VECTOR;
-    return (uint32_t)(vectors <= 2 ? vectors * CACHE_LEVEL_VECTOR : geometry->ways);
-}
-
 void cache_level_init(cache_level *level, const cache_geometry *geometry) {
     enum { ALIGNMENT = CACHE_LEVEL_VECTOR * sizeof *level->tags };
-    uint64_t sets = cache_geometry_sets(geometry);
+    uint64_t sets = cache_geometry_sets(geometry), vectors = (geometry->ways + CACHE_LEVEL_VECTOR - 1) / CACHE_LEVEL_VECTOR;
+    uint32_t stride = geometry->ways < CACHE_LEVEL_FEW ? (uint32_t)geometry->ways : CACHE_LEVEL_VECTOR;
     *level = (cache_level){
         .set_mask = sets - 1,
+        .next_vector = sets * stride,
         .ways = (uint32_t)geometry->ways,
-        .stride = stride_of(geometry),
+        .stride = stride,
         .line_shift = (uint32_t)__builtin_ctzll(geometry->line),
     };
     /* large ones cost nothing until they are used */
-    level->memory = calloc(sets * level->stride * sizeof *level->tags + ALIGNMENT, 1);
+    level->memory = calloc(vectors * sets * stride * sizeof *level->tags + ALIGNMENT, 1);
     if (level->memory == NULL) {
         sn_fail(125, "cache: out of memory");
     }

@@ -37,7 +37,8 @@ static uint32_t collect(const uint8_t *marks, uint32_t from, uint32_t to, uint32
     return count;
 }
 
-static uint32_t use(cache_level *level, const uint64_t *lines, const uint32_t *numbers, uint32_t count, uint32_t *missed) {
+uint32_t cache_passes_plain_use(cache_level *level, const uint64_t *lines, const uint32_t *numbers, uint32_t count,
+                                uint32_t *missed) {
     uint32_t misses = 0;
     for (uint32_t i = 0; i < count; i++) {
         missed[misses] = numbers[i];
@@ -46,4 +47,9 @@ static uint32_t use(cache_level *level, const uint64_t *lines, const uint32_t *n
     return misses;
 }
 
-const cache_passes cache_passes_plain = {.split = split, .collect = collect, .use = use};
+bool cache_passes_plain_use_line(cache_level *level, uint64_t line) {
+    return cache_level_use(level, line);
+}
+
+const cache_passes cache_passes_plain = {
+    .split = split, .collect = collect, .use = cache_passes_plain_use, .use_line = cache_passes_plain_use_line};

@@ -10,7 +10,7 @@
 #include "level.h"
 
 enum {
-    CACHE_PIECE_WORDS = 4096,
+    CACHE_PIECE_WORDS = 1024,
     CACHE_PIECE_SPARE = 16, /**< what vectors may write behind the end */
 };
 
@@ -33,11 +33,18 @@ typedef struct cache_passes {
     /** Have a cache use lines[number] for each of the numbers. Those that were not there go to `missed`, which has room for
         one more than all; returns how many. */
     uint32_t (*use)(cache_level *level, const uint64_t *lines, const uint32_t *numbers, uint32_t count, uint32_t *missed);
+    /** Have a cache use one line: cache_level_use(). */
+    bool (*use_line)(cache_level *level, uint64_t line);
 } cache_passes;
 
 extern const cache_passes cache_passes_plain;
 
-/** The fastest that the processor can do for a first-level cache of so many ways. x86_64/vector_passes.c. */
+/** Of the plain ones, what is best for caches of few ways. */
+uint32_t cache_passes_plain_use(cache_level *level, const uint64_t *lines, const uint32_t *numbers, uint32_t count,
+                                uint32_t *missed);
+bool cache_passes_plain_use_line(cache_level *level, uint64_t line);
+
+/** The fastest that the processor can do for a cache of so many ways. x86_64/vector_passes.c. */
 const cache_passes *cache_passes_best(uint32_t ways);
 
 #endif

@@ -9,10 +9,13 @@
 
 #include <sonde/tool.h>
 
+#include "passes.h"
+
 enum { LOCKS = 1024, SPINS = 200 };
 
 struct cache_shared_level {
     cache_level level;
+    bool (*use_line)(cache_level *level, uint64_t line);
     atomic_bool locks[LOCKS]; /**< set N has lock N % LOCKS */
 };
 
@@ -58,6 +61,7 @@ cache_shared_level *cache_shared_level_new(const cache_geometry *geometry) {
         sn_fail(125, "cache: out of memory");
     }
     cache_level_init(&shared->level, geometry);
+    shared->use_line = cache_passes_best(shared->level.ways)->use_line;
     return shared;
 }
 
@@ -75,11 +79,11 @@ static void acquire(atomic_bool *lock) {
 
 static bool use(cache_shared_level *shared, uint64_t line) {
     if (!atomic_load_explicit(&needs_locks, memory_order_relaxed)) {
-        return cache_level_use(&shared->level, line);
+        return shared->use_line(&shared->level, line);
     }
     atomic_bool *lock = &shared->locks[line & shared->level.set_mask & (LOCKS - 1)];
     acquire(lock);
-    bool is_hit = cache_level_use(&shared->level, line);
+    bool is_hit = shared->use_line(&shared->level, line);
     atomic_store_explicit(lock, false, memory_order_release);
     return is_hit;
 }

@@ -3,9 +3,9 @@
  *
  * A piece of the trace goes through passes, each of which does one thing for all of it:
  *   - split: references to data, as numbers of lines, and tags are taken apart (passes.h);
- *   - enter_segments: each segment that was entered is counted, and its lines are used in I1 (code_cache.h);
  *   - filter: references to the line that was used last in its set of D1 change nothing; the others are candidates;
  *   - use_candidates: candidates go through D1 (passes.h);
+ *   - enter_segments: each segment that was entered is counted, and its lines are used in I1 (code_cache.h);
  *   - tell_misses: what missed goes to the model, in the order of the trace.
  * The first passes look at everything and let nearly nothing through; so they have no branches that the processor could not
  * predict.
@@ -21,9 +21,6 @@
 #include "segments.h"
 #include "settings.h"
 #include "words.h"
-
-/** So many misses ahead of telling the model of one, it is told that it will be. */
-enum { EXPECTED_BEFORE = 8 };
 
 /** A segment's fetch that missed I1. */
 typedef struct missed_fetch {
@@ -190,7 +187,7 @@ static void enter_slowly(cache_simulation *simulation, const uint64_t *words, ui
     cache_segment_lines lines = simulation->segments->lines[number];
     bool misses_first = !cache_code_cache_use(&simulation->code, lines.first);
     bool misses_last = !cache_code_cache_use(&simulation->code, lines.last);
-    simulation->counts[number]++;
+    simulation->counts[CACHE_TALLY_LANES * number]++;
     simulation->last_code = number;
     if (misses_first || (misses_last && segment->fetch_count == 1)) {
         note_missed_fetch(simulation, &segment->fetches[0], tag);
@@ -215,15 +212,15 @@ static uint32_t enter_quickly(cache_simulation *simulation, const uint64_t *word
         if (*first == CACHE_NOT_CACHED || *last == CACHE_NOT_CACHED) {
             break;
         }
-        *first = ++now;
-        *last = ++now;
-        counts[number]++;
+        *first = now + 1;
+        *last = now += 2;
+        counts[CACHE_TALLY_LANES * number + tag % CACHE_TALLY_LANES]++;
     }
     simulation->code.now = now;
     return tag;
 }
 
-static __attribute__((noinline)) void enter_segments(cache_simulation *simulation, const uint64_t *words) {
+static void enter_segments(cache_simulation *simulation, const uint64_t *words) {
     const uint32_t tag_count = simulation->piece.tag_count;
     count_varying(simulation, words, 0);
     for (uint32_t tag = enter_quickly(simulation, words, 1); tag < tag_count;
@@ -238,7 +235,7 @@ static __attribute__((noinline)) void enter_segments(cache_simulation *simulatio
 
 /** Note the references from number `from` to before `to`; each is within a line. Where something is stored must not depend on
     what is compared: loads behind it would wait. So candidates are marked first, and collected then. */
-static __attribute__((noinline)) void filter(cache_simulation *simulation, size_t from, size_t to) {
+static void filter(cache_simulation *simulation, size_t from, size_t to) {
     const uint64_t *lines = simulation->piece.lines, mask = simulation->data.set_mask;
     uint64_t *last_used = simulation->data_last_used;
     uint8_t *is_candidate = simulation->is_candidate;
@@ -253,7 +250,7 @@ static __attribute__((noinline)) void filter(cache_simulation *simulation, size_
 }
 
 /** Those that span lines are always candidates. */
-static __attribute__((noinline)) void filter_all(cache_simulation *simulation, const uint64_t *words) {
+static void filter_all(cache_simulation *simulation, const uint64_t *words) {
     const cache_piece *piece = &simulation->piece;
     const cache_level *level = &simulation->data;
     uint32_t from = 0;
@@ -274,7 +271,7 @@ static __attribute__((noinline)) void filter_all(cache_simulation *simulation, c
     filter(simulation, from, piece->reference_count);
 }
 
-static __attribute__((noinline)) void use_candidates(cache_simulation *simulation) {
+static void use_candidates(cache_simulation *simulation) {
     const cache_piece *piece = &simulation->piece;
     cache_level *level = &simulation->data;
     uint32_t from = 0, missed = 0;
@@ -328,15 +325,19 @@ static void keep_missed_fetches(cache_simulation *simulation, uint32_t told) {
     simulation->missed_fetch_count = kept;
 }
 
-static __attribute__((noinline)) void tell_misses(cache_simulation *simulation, const uint64_t *words) {
+/** The model's caches are large: what will be looked for in them is fetched while other things are done. */
+static void expect_misses(const cache_simulation *simulation) {
+    const uint64_t *lines = simulation->piece.lines;
+    for (uint32_t i = 0; i < simulation->missed_count; i++) {
+        cache_current.model->expect(simulation->core, lines[simulation->missed[i]] << simulation->data.line_shift);
+    }
+}
+
+static void tell_misses(cache_simulation *simulation, const uint64_t *words) {
     const cache_piece *piece = &simulation->piece;
     uint32_t tag = 0, told = 0;
     for (uint32_t i = 0; i < simulation->missed_count; i++) {
         uint32_t number = simulation->missed[i];
-        if (i + EXPECTED_BEFORE < simulation->missed_count) {
-            uint64_t line = piece->lines[simulation->missed[i + EXPECTED_BEFORE]];
-            cache_current.model->expect(simulation->core, line << simulation->data.line_shift);
-        }
         while (tag + 1 < piece->tag_count && first_reference(piece, tag + 1) <= (int32_t)number) {
             tag++;
         }
@@ -354,9 +355,10 @@ static void simulate_piece(cache_simulation *simulation, const uint64_t *words, 
     piece->places[0] = -1 - (int32_t)simulation->open_seen;
     piece->tag_count = 1;
     simulation->passes->split(piece, words, count, simulation->data.line_shift);
-    enter_segments(simulation, words);
     filter_all(simulation, words);
     use_candidates(simulation);
+    expect_misses(simulation);
+    enter_segments(simulation, words);
     tell_misses(simulation, words);
     uint32_t last = piece->tag_count - 1, seen = (uint32_t)((int32_t)count - 1 - piece->places[last]);
     simulation->open_segment = segment_number(simulation, words, last);

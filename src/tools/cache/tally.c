@@ -12,7 +12,7 @@
 
 typedef struct cache_tally_table {
     struct cache_tally_table *smaller;
-    size_t count;
+    size_t count; /**< counters */
     uint64_t counts[];
 } cache_tally_table;
 
@@ -34,6 +34,7 @@ static cache_tally_table *grown(cache_tally_table *from, size_t count) {
 }
 
 uint64_t *cache_tally_counts(cache_tally *tally, size_t count) {
+    count *= CACHE_TALLY_LANES;
     if (tally->table == NULL || tally->table->count < count) {
         __atomic_store_n(&tally->table, grown(tally->table, count), __ATOMIC_RELEASE);
     }
@@ -42,7 +43,12 @@ uint64_t *cache_tally_counts(cache_tally *tally, size_t count) {
 
 uint64_t cache_tally_of(const cache_tally *tally, size_t segment) {
     const cache_tally_table *table = __atomic_load_n(&tally->table, __ATOMIC_ACQUIRE);
-    return table == NULL || segment >= table->count ? 0 : __atomic_load_n(&table->counts[segment], __ATOMIC_RELAXED);
+    size_t first = segment * CACHE_TALLY_LANES;
+    uint64_t sum = 0;
+    for (size_t i = first; table != NULL && i < first + CACHE_TALLY_LANES && i < table->count; i++) {
+        sum += __atomic_load_n(&table->counts[i], __ATOMIC_RELAXED);
+    }
+    return sum;
 }
 
 void cache_tally_add(cache_tally *to, const cache_tally *from) {
@@ -50,7 +56,7 @@ void cache_tally_add(cache_tally *to, const cache_tally *from) {
     if (table == NULL) {
         return;
     }
-    uint64_t *sums = cache_tally_counts(to, table->count);
+    uint64_t *sums = cache_tally_counts(to, table->count / CACHE_TALLY_LANES + 1);
     for (size_t i = 0; i < table->count; i++) {
         sums[i] += __atomic_load_n(&table->counts[i], __ATOMIC_RELAXED);
     }

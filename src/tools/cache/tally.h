@@ -9,12 +9,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** Each segment has so many counters, which are added up when they are read: in a loop of one segment, each increment of the
+    same one would wait for the one before it. */
+enum { CACHE_TALLY_LANES = 2 };
+
 /** All zero is a valid, empty tally. */
 typedef struct cache_tally {
     struct cache_tally_table *table;
 } cache_tally;
 
-/** The counts of the first `count` segments at least, zero at first. Valid until the next call. */
+/** The counters of the first `count` segments at least, one segment's behind the other's, zero at first. Valid until the next
+    call. */
 uint64_t *cache_tally_counts(cache_tally *tally, size_t count);
 
 /** How often a segment was entered. */

@@ -85,23 +85,64 @@ static VECTORS uint32_t use_two(cache_level *level, const uint64_t *lines, const
     for (uint32_t i = 0; i < count; i++) {
         uint64_t line = lines[numbers[i]], *set = cache_level_set(level, line);
         __m512i tag = _mm512_set1_epi64((int64_t)line + 1);
-        __m512i old = _mm512_load_si512(set), behind = _mm512_load_si512(set + WIDTH);
+        __m512i old = _mm512_load_si512(set), behind = _mm512_load_si512(set + level->next_vector);
         uint32_t found = _mm512_cmpeq_epi64_mask(old, tag) | (uint32_t)_mm512_cmpeq_epi64_mask(behind, tag) << WIDTH;
         uint32_t moving = (found ^ (found - 1)) & ways;
         __m512i moved = _mm512_alignr_epi64(old, tag, WIDTH - 1), moved_behind = _mm512_alignr_epi64(behind, old, WIDTH - 1);
         _mm512_store_si512(set, _mm512_mask_mov_epi64(old, (__mmask8)moving, moved));
-        _mm512_store_si512(set + WIDTH, _mm512_mask_mov_epi64(behind, (__mmask8)(moving >> WIDTH), moved_behind));
+        _mm512_store_si512(set + level->next_vector, _mm512_mask_mov_epi64(behind, (__mmask8)(moving >> WIDTH), moved_behind));
         missed[misses] = numbers[i];
         misses += found == 0;
     }
     return misses;
 }
 
+/** The same for any number of ways, vector by vector: from each, the last tag moves to the next one. Behind an empty place,
+    all are. */
+static VECTORS bool use_line(cache_level *level, uint64_t line) {
+    uint64_t *set = cache_level_set(level, line);
+    if (*set == line + 1) {
+        return true;
+    }
+    const __m512i tag = _mm512_set1_epi64((int64_t)line + 1);
+    __m512i before = tag;
+    for (uint32_t way = 0; way < level->ways; way += WIDTH) {
+        uint32_t left = level->ways - way, ways = left >= WIDTH ? 0xff : (1u << left) - 1;
+        __m512i old = _mm512_load_si512(set);
+        uint32_t found = _mm512_cmpeq_epi64_mask(old, tag);
+        uint32_t moving = (found ^ (found - 1)) & ways;
+        __m512i moved = _mm512_alignr_epi64(old, before, WIDTH - 1);
+        _mm512_store_si512(set, _mm512_mask_mov_epi64(old, (__mmask8)moving, moved));
+        if (found != 0 || _mm512_cmpeq_epi64_mask(old, _mm512_setzero_si512()) != 0) {
+            return found != 0;
+        }
+        before = old;
+        set += level->next_vector;
+    }
+    return false;
+}
+
+static VECTORS uint32_t use_many(cache_level *level, const uint64_t *lines, const uint32_t *numbers, uint32_t count,
+                                 uint32_t *missed) {
+    uint32_t misses = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        missed[misses] = numbers[i];
+        misses += !use_line(level, lines[numbers[i]]);
+    }
+    return misses;
+}
+
 const cache_passes *cache_passes_best(uint32_t ways) {
-    static const cache_passes one = {.split = split, .collect = collect, .use = use_one}, two = {.split = split, .collect = collect, .use = use_two};
-    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512vl") || !__builtin_cpu_supports("bmi") ||
-        ways > 2 * WIDTH) {
+    static const cache_passes few = {
+        .split = split, .collect = collect, .use = cache_passes_plain_use, .use_line = cache_passes_plain_use_line};
+    static const cache_passes one = {.split = split, .collect = collect, .use = use_one, .use_line = use_line};
+    static const cache_passes two = {.split = split, .collect = collect, .use = use_two, .use_line = use_line};
+    static const cache_passes many = {.split = split, .collect = collect, .use = use_many, .use_line = use_line};
+    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512vl") || !__builtin_cpu_supports("bmi")) {
         return &cache_passes_plain;
     }
-    return ways <= WIDTH ? &one : &two;
+    if (ways < CACHE_LEVEL_FEW) {
+        return &few;
+    }
+    return ways <= WIDTH ? &one : ways <= 2 * WIDTH ? &two : &many;
 }
