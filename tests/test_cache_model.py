@@ -11,8 +11,9 @@ import cache_simulator
 from conftest import ROOT, SONDE
 
 TOOL = ROOT / "src" / "tools" / "cache"
-MODEL_FILES = [TOOL / f"{name}.c" for name in ("geometry", "level", "shared_level", "model", "model_cachegrind",
-                                                "model_hierarchy", "predictor", "sites")]
+MODEL_FILES = [TOOL / f"{name}.c" for name in (
+    "code_cache", "geometry", "level", "shared_level", "model", "model_cachegrind", "model_hierarchy", "passes", "predictor",
+    "segments", "simulate", "sites", "tally", "x86_64/vector_passes")]
 
 # I1, D1, L2, LL as size, ways, line.
 GEOMETRIES = {
@@ -24,6 +25,9 @@ GEOMETRIES = {
     "lines of two sizes": [(2048, 2, 16), (4096, 2, 64), (8192, 4, 32), (16384, 8, 128)],
     "last level smallest": [(4096, 4, 64), (4096, 4, 64), (1024, 2, 64), (512, 2, 64)],
 }
+
+
+PASSES = ["plain", "best"]  # in plain C, and with the processor's vectors
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +47,8 @@ def replay(tmp_path_factory):
     return run
 
 
-def compare(replay, model, geometry, references):
-    words = [model, *(",".join(map(str, cache)) for cache in geometry)]
+def compare(replay, model, passes, geometry, references):
+    words = [model, passes, *(",".join(map(str, cache)) for cache in geometry)]
     found = replay(words, [f"{kind} {address:x} {size:x} {at:x}" for kind, address, size, at in references])
     simulator = cache_simulator.MODELS[model](*geometry)
     expected = [simulator.refer(*reference) for reference in references]
@@ -73,16 +77,18 @@ def some_references(seed, count=6000):
 
 @pytest.mark.parametrize("geometry", GEOMETRIES.values(), ids=GEOMETRIES)
 @pytest.mark.parametrize("model", cache_simulator.MODELS)
-def test_random_references(replay, model, geometry):
+@pytest.mark.parametrize("passes", PASSES)
+def test_random_references(replay, model, passes, geometry):
     levels = set()
     for seed in range(5):
-        levels |= set(compare(replay, model, geometry, some_references(seed)))
+        levels |= set(compare(replay, model, passes, geometry, some_references(seed)))
     if geometry != GEOMETRIES["last level smallest"]:
         assert levels == ({0, 1, 2} if model == "cachegrind" else {0, 1, 2, 3}), "the references try too little"
 
 
 @pytest.mark.parametrize("model", cache_simulator.MODELS)
-def test_recorded_trace(replay, model, tmp_path):
+@pytest.mark.parametrize("passes", PASSES)
+def test_recorded_trace(replay, model, passes, tmp_path):
     program, trace = tmp_path / "primes", tmp_path / "trace"
     subprocess.run(["gcc", "-g", "-nostdlib", "-static", "-o", program, ROOT / "examples/primes.s"], check=True)
     subprocess.run([SONDE, "memtrace", "--format=text", "--instructions=yes", f"--output={trace}", program],
@@ -95,14 +101,14 @@ def test_recorded_trace(replay, model, tmp_path):
             references.append(({"I": 0, "L": 1, "S": 2, "M": 1}[kind], int(address, 16), int(size), 0))
     assert len(references) > 40000
     for geometry in (GEOMETRIES["usual"], GEOMETRIES["direct-mapped"], GEOMETRIES["odd ways"]):
-        compare(replay, model, geometry, references[:60000])
+        compare(replay, model, passes, geometry, references[:60000])
 
 
 def test_prefetcher_hides_a_walk_and_not_a_jump(replay):
     """A walk through lines misses the second level at its beginning, and at the beginning of each page."""
     def missed(distance):
         walk = [(cache_simulator.READ, 0x10000000 + i * distance, 8, 0x401000) for i in range(640)]
-        return sum(level >= 2 for level in compare(replay, "hierarchy", GEOMETRIES["usual"], walk))
+        return sum(level >= 2 for level in compare(replay, "hierarchy", "best", GEOMETRIES["usual"], walk))
     assert 640 * 64 // 4096 <= missed(64) <= 3 * 640 * 64 // 4096
     assert missed(4096) == 640
 

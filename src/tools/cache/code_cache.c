@@ -22,6 +22,7 @@ static void *allocated(size_t count, size_t size) {
 
 /** Lines by number. It grows by being copied; readers go on with the one that they have. */
 typedef struct line_table {
+    struct line_table *smaller; /**< given up, but somebody may be reading it */
     uint32_t count, room;
     uint64_t *lines;
     uint32_t *places; /**< a hash table: numbers, CACHE_NO_CODE_LINE for a free place; twice as many as `room` */
@@ -39,8 +40,9 @@ static uint32_t *place_of(const line_table *table, uint64_t line) {
     }
 }
 
-static line_table *grown(const line_table *from) {
+static line_table *grown(line_table *from) {
     line_table *to = allocated(1, sizeof *to);
+    to->smaller = from;
     to->room = from == NULL ? FIRST_ROOM : 2 * from->room;
     to->lines = allocated(to->room, sizeof *to->lines);
     to->places = allocated(2 * (size_t)to->room, sizeof *to->places);

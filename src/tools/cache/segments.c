@@ -24,8 +24,9 @@ static void *allocated(size_t count, size_t size) {
     return memory;
 }
 
-static cache_segments *grown(const cache_segments *from) {
+static cache_segments *grown(cache_segments *from) {
     cache_segments *to = allocated(1, sizeof *to);
+    to->smaller = from;
     to->room = from == NULL ? FIRST_ROOM : 2 * from->room;
     to->segments = allocated(to->room, sizeof *to->segments);
     to->lines = allocated(to->room, sizeof *to->lines);

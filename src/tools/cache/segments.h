@@ -48,6 +48,7 @@ typedef struct cache_segment_lines {
 
 /** All segments up to now. What was handed out before stays as it is. */
 typedef struct cache_segments {
+    struct cache_segments *smaller; /**< given up, but somebody may be reading it */
     uint32_t count, room;
     cache_segment *segments;
     cache_segment_lines *lines; /**< what is needed of each one each time that it is executed */
