@@ -12,7 +12,7 @@ from conftest import ROOT, SONDE
 
 TOOL = ROOT / "src" / "tools" / "cache"
 MODEL_FILES = [TOOL / f"{name}.c" for name in (
-    "code_cache", "geometry", "level", "shared_level", "model", "model_cachegrind", "model_hierarchy", "passes", "predictor",
+    "code_cache", "geometry", "level", "memory", "shared_level", "model", "model_cachegrind", "model_hierarchy", "passes", "predictor",
     "segments", "simulate", "sites", "tally", "x86_64/vector_passes")]
 
 # I1, D1, L2, LL as size, ways, line.

@@ -6,17 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <sonde/tool.h>
+#include "memory.h"
 
 enum { FIRST_ROOM = 4096 };
-
-static void *allocated(size_t count, size_t size) {
-    void *memory = calloc(count, size);
-    if (memory == NULL) {
-        sn_fail(125, "cache: out of memory");
-    }
-    return memory;
-}
 
 /* ------------------------------------------------------------------------ all lines */
 
@@ -41,11 +33,11 @@ static uint32_t *place_of(const line_table *table, uint64_t line) {
 }
 
 static line_table *grown(line_table *from) {
-    line_table *to = allocated(1, sizeof *to);
+    line_table *to = cache_memory_new(1, sizeof *to);
     to->smaller = from;
     to->room = from == NULL ? FIRST_ROOM : 2 * from->room;
-    to->lines = allocated(to->room, sizeof *to->lines);
-    to->places = allocated(2 * (size_t)to->room, sizeof *to->places);
+    to->lines = cache_memory_new(to->room, sizeof *to->lines);
+    to->places = cache_memory_new(2 * (size_t)to->room, sizeof *to->places);
     to->count = from == NULL ? CACHE_NO_CODE_LINE + 1 : from->count;
     for (uint32_t i = CACHE_NO_CODE_LINE + 1; i < to->count; i++) {
         to->lines[i] = from->lines[i];
@@ -74,7 +66,7 @@ uint32_t cache_code_line(uint64_t line) {
 void cache_code_cache_init(cache_code_cache *cache, const cache_geometry *geometry) {
     uint64_t sets = cache_geometry_sets(geometry);
     *cache = (cache_code_cache){
-        .sets = allocated(sets * geometry->ways, sizeof *cache->sets),
+        .sets = cache_memory_new(sets * geometry->ways, sizeof *cache->sets),
         .set_mask = sets - 1,
         .ways = (uint32_t)geometry->ways,
     };
@@ -91,10 +83,7 @@ void cache_code_cache_prepare(cache_code_cache *cache) {
     if (needed <= cache->room) {
         return;
     }
-    cache->last_uses = reallocarray(cache->last_uses, needed, sizeof *cache->last_uses);
-    if (cache->last_uses == NULL) {
-        sn_fail(125, "cache: out of memory");
-    }
+    cache->last_uses = cache_memory_resized(cache->last_uses, needed, sizeof *cache->last_uses);
     memset(cache->last_uses + cache->room, 0, (needed - cache->room) * sizeof *cache->last_uses);
     cache->room = needed;
 }

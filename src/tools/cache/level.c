@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include <sonde/tool.h>
+#include "memory.h"
 
 void cache_level_init(cache_level *level, const cache_geometry *geometry) {
     enum { ALIGNMENT = CACHE_LEVEL_VECTOR * sizeof *level->tags };
@@ -19,10 +19,7 @@ void cache_level_init(cache_level *level, const cache_geometry *geometry) {
         .line_shift = (uint32_t)__builtin_ctzll(geometry->line),
     };
     /* large ones cost nothing until they are used */
-    level->memory = calloc(vectors * sets * stride * sizeof *level->tags + ALIGNMENT, 1);
-    if (level->memory == NULL) {
-        sn_fail(125, "cache: out of memory");
-    }
+    level->memory = cache_memory_new(vectors * sets * stride * sizeof *level->tags + ALIGNMENT, 1);
     level->tags = (uint64_t *)(((uintptr_t)level->memory + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1));
 }
 

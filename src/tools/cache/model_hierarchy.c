@@ -9,9 +9,8 @@
  */
 #include <stdlib.h>
 
-#include <sonde/tool.h>
-
 #include "level.h"
+#include "memory.h"
 #include "model.h"
 #include "shared_level.h"
 #include "sites.h"
@@ -40,10 +39,7 @@ static void start(const cache_geometry *geometries) {
 }
 
 static void *core_new(void) {
-    core *new = calloc(1, sizeof *new);
-    if (new == NULL) {
-        sn_fail(125, "cache: out of memory");
-    }
+    core *new = cache_memory_new(1, sizeof *new);
     cache_level_init(&new->second, second_geometry);
     return new;
 }

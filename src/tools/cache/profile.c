@@ -11,6 +11,7 @@
 
 #include <sonde/cachegrind.h>
 
+#include "memory.h"
 #include "settings.h"
 
 /** An instruction of a block that was executed. */
@@ -35,14 +36,6 @@ typedef struct module_name {
 } module_name;
 
 static module_name *module_names; /* few, and needed until the end */
-
-static void *resized(void *memory, size_t count, size_t size) {
-    void *result = reallocarray(memory, count, size);
-    if (result == NULL) {
-        sn_fail(125, "cache: out of memory");
-    }
-    return result;
-}
 
 /* -------------------------------------------------------------------------- events */
 
@@ -121,7 +114,7 @@ static void add_executed(const cache_executed *found, void *data) {
     }
     if (list->count == list->room) {
         list->room = list->room == 0 ? 4096 : list->room * 2;
-        list->items = resized(list->items, list->room, sizeof *list->items);
+        list->items = cache_memory_resized(list->items, list->room, sizeof *list->items);
     }
     list->items[list->count++] = (executed){
         .address = found->record->instructions[found->index].address,
@@ -180,12 +173,9 @@ static uint32_t *place_of(const row_table *table, const cache_row *row) {
 
 static void grow(row_table *table) {
     table->room = table->room == 0 ? 4096 : table->room * 2;
-    table->rows = resized(table->rows, table->room, sizeof *table->rows);
+    table->rows = cache_memory_resized(table->rows, table->room, sizeof *table->rows);
     free(table->places);
-    table->places = calloc(2 * table->room, sizeof *table->places);
-    if (table->places == NULL) {
-        sn_fail(125, "cache: out of memory");
-    }
+    table->places = cache_memory_new(2 * table->room, sizeof *table->places);
     for (size_t i = 0; i < table->count; i++) {
         *place_of(table, &table->rows[i]) = (uint32_t)i + 1;
     }
@@ -210,7 +200,7 @@ static const char *name_of_module(const char *module) {
             return known->name;
         }
     }
-    module_name *name = resized(NULL, 1, sizeof *name);
+    module_name *name = cache_memory_resized(NULL, 1, sizeof *name);
     const char *slash = strrchr(module, '/');
     *name = (module_name){.next = module_names, .module = module};
     if (asprintf(&name->name, "??? (%s)", slash == NULL ? module : slash + 1) < 0) {

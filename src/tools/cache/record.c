@@ -4,11 +4,11 @@
 #include "record.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "branches.h"
 #include "code_cache.h"
+#include "memory.h"
 #include "segments.h"
 #include "settings.h"
 #include "sites.h"
@@ -18,14 +18,6 @@ static _Atomic(cache_record *) newest;
 
 const cache_record *cache_record_first(void) {
     return atomic_load_explicit(&newest, memory_order_acquire);
-}
-
-static void *allocated(size_t size) {
-    void *memory = malloc(size);
-    if (memory == NULL) {
-        sn_fail(125, "cache: out of memory");
-    }
-    return memory;
 }
 
 /* ------------------------------------------------------------------ looking at a block */
@@ -47,7 +39,7 @@ static uint32_t counters_of(uint8_t shape) {
 
 static cache_record *look_at(sn_block *block) {
     unsigned count = sn_block_size(block);
-    cache_record *record = allocated(sizeof *record + count * sizeof *record->instructions);
+    cache_record *record = cache_memory_new(1, sizeof *record + count * sizeof *record->instructions);
     *record = (cache_record){
         .first_site = cache_sites_new(count),
         .counter_count = cache_current.simulates_caches ? 0 : 1,
@@ -130,10 +122,7 @@ static void add_reference(draft *draft, unsigned index, unsigned number, const s
     }
     if (draft->segment.reference_count == draft->room) {
         draft->room = 2 * draft->room + 64;
-        draft->references = reallocarray(draft->references, draft->room, sizeof *draft->references);
-        if (draft->references == NULL) {
-            sn_fail(125, "cache: out of memory");
-        }
+        draft->references = cache_memory_resized(draft->references, draft->room, sizeof *draft->references);
     }
     draft->references[draft->segment.reference_count++] = (cache_segment_reference){
         .site = draft->record->first_site + index, .size = (uint16_t)operand->size, .kind = (uint8_t)kind};
@@ -177,7 +166,7 @@ static void note_accesses(sn_thread *thread, const sn_access *accesses, size_t c
 
 /** Accesses that vary are a segment of their own. */
 static void add_varying(draft *draft, unsigned index) {
-    cache_segment_reference *common = allocated(sizeof *common);
+    cache_segment_reference *common = cache_memory_new(1, sizeof *common);
     *common = (cache_segment_reference){.site = draft->record->first_site + index};
     const cache_segment varying = {.references = common, .reference_count = 1, .varies = true};
     uint32_t number = cache_segment_new();
@@ -228,7 +217,7 @@ static void begin_segment(draft *draft, unsigned index) {
 static void end_segment(draft *draft, unsigned end) {
     size_t size = draft->segment.reference_count * sizeof *draft->references;
     if (size != 0) {
-        draft->segment.references = memcpy(allocated(size), draft->references, size);
+        draft->segment.references = memcpy(cache_memory_new(1, size), draft->references, size);
     }
     cache_segment_lines lines = {cache_code_line(draft->first_line), cache_code_line(draft->last_line)};
     cache_segment_set(draft->number, &draft->segment, lines);

@@ -5,31 +5,23 @@
  */
 #include "segments.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <sonde/tool.h>
 
+#include "memory.h"
 #include "words.h"
 
 enum { FIRST_ROOM = 4096 };
 
 static cache_segments *newest;
 
-static void *allocated(size_t count, size_t size) {
-    void *memory = calloc(count, size);
-    if (memory == NULL) {
-        sn_fail(125, "cache: out of memory");
-    }
-    return memory;
-}
-
 static cache_segments *grown(cache_segments *from) {
-    cache_segments *to = allocated(1, sizeof *to);
+    cache_segments *to = cache_memory_new(1, sizeof *to);
     to->smaller = from;
     to->room = from == NULL ? FIRST_ROOM : 2 * from->room;
-    to->segments = allocated(to->room, sizeof *to->segments);
-    to->lines = allocated(to->room, sizeof *to->lines);
+    to->segments = cache_memory_new(to->room, sizeof *to->segments);
+    to->lines = cache_memory_new(to->room, sizeof *to->lines);
     if (from == NULL) {
         to->count = CACHE_NO_SEGMENT + 1;
         return to;

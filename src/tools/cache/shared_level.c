@@ -5,10 +5,8 @@
 
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
-#include <sonde/tool.h>
-
+#include "memory.h"
 #include "passes.h"
 
 enum { LOCKS = 1024, SPINS = 200 };
@@ -56,10 +54,7 @@ void cache_shared_level_forget_users(void) {
 }
 
 cache_shared_level *cache_shared_level_new(const cache_geometry *geometry) {
-    cache_shared_level *shared = calloc(1, sizeof *shared);
-    if (shared == NULL) {
-        sn_fail(125, "cache: out of memory");
-    }
+    cache_shared_level *shared = cache_memory_new(1, sizeof *shared);
     cache_level_init(&shared->level, geometry);
     shared->use_line = cache_passes_best(shared->level.ways)->use_line;
     return shared;

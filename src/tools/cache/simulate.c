@@ -15,9 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <sonde/tool.h>
-
 #include "code_cache.h"
+#include "memory.h"
 #include "segments.h"
 #include "settings.h"
 #include "words.h"
@@ -51,22 +50,14 @@ struct cache_simulation {
     uint32_t candidate_count, missed_count, missed_fetch_count;
 };
 
-static void *allocated(size_t size) {
-    void *memory = calloc(1, size);
-    if (memory == NULL) {
-        sn_fail(125, "cache: out of memory");
-    }
-    return memory;
-}
-
 cache_simulation *cache_simulation_new(cache_sites *sites, cache_tally *tally, const cache_passes *passes) {
-    cache_simulation *simulation = allocated(sizeof *simulation);
+    cache_simulation *simulation = cache_memory_new(1, sizeof *simulation);
     const cache_geometry *data = &cache_current.geometries[CACHE_D1];
-    size_t size = cache_geometry_sets(data) * sizeof *simulation->data_last_used;
+    size_t sets = cache_geometry_sets(data);
     cache_code_cache_init(&simulation->code, &cache_current.geometries[CACHE_I1]);
     cache_level_init(&simulation->data, data);
-    simulation->data_last_used = allocated(size);
-    memset(simulation->data_last_used, 0xff, size); /* no line */
+    simulation->data_last_used = cache_memory_new(sets, sizeof *simulation->data_last_used);
+    memset(simulation->data_last_used, 0xff, sets * sizeof *simulation->data_last_used); /* no line */
     if (cache_current.model->core_new != NULL) {
         simulation->core = cache_current.model->core_new();
     }

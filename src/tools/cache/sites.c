@@ -8,6 +8,7 @@
 
 #include <sonde/tool.h>
 
+#include "memory.h"
 #include "words.h"
 
 enum { PAGE_BITS = 7, CHAPTER_BITS = 11, CHAPTERS_BITS = 14 };
@@ -32,20 +33,12 @@ uint32_t cache_sites_new(uint32_t count) {
     return first;
 }
 
-static void *zeroed(size_t size) {
-    void *memory = calloc(1, size);
-    if (memory == NULL) {
-        sn_fail(125, "cache: out of memory");
-    }
-    return memory;
-}
-
 /** What *place points to, made if it is not there: readers see it only when it is complete. */
 #define made(place)                                                                                       \
     ({                                                                                                    \
         __typeof__(*(place)) made_found = *(place);                                                       \
         if (made_found == NULL) {                                                                         \
-            made_found = zeroed(sizeof *made_found);                                                      \
+            made_found = cache_memory_new(1, sizeof *made_found);                                         \
             __atomic_store_n((place), made_found, __ATOMIC_RELEASE);                                      \
         }                                                                                                 \
         made_found;                                                                                       \
@@ -84,7 +77,7 @@ uint32_t cache_site_segment(uint32_t site) {
 
 uint64_t *cache_site_counters(cache_sites *sites, uint32_t site) {
     if (sites->chapters == NULL) {
-        __atomic_store_n(&sites->chapters, zeroed(CHAPTERS * sizeof *sites->chapters), __ATOMIC_RELEASE);
+        __atomic_store_n(&sites->chapters, cache_memory_new(CHAPTERS, sizeof *sites->chapters), __ATOMIC_RELEASE);
     }
     cache_site_chapter *chapter = made(&sites->chapters[site >> (PAGE_BITS + CHAPTER_BITS)]);
     page *page = made(&chapter->pages[site >> PAGE_BITS & (CHAPTER_PAGES - 1)]);

@@ -28,7 +28,8 @@ typedef struct cache_sites {
 /** Numbers for `count` sites of a new record: the first one. Serialised by Sonde. */
 uint32_t cache_sites_new(uint32_t count);
 
-/** Where the instruction of a site is, and which segment it belongs to (segments.h; none: 0). Set while instrumenting; read by any thread. */
+/** Where the instruction of a site is, and which segment it belongs to (segments.h; none: 0). Set while instrumenting; read
+    by any thread. */
 void cache_site_set_address(uint32_t site, uint64_t address);
 void cache_site_set_segment(uint32_t site, uint32_t segment); /**< after its address */
 uint64_t cache_site_address(uint32_t site);

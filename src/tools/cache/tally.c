@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <sonde/tool.h>
+#include "memory.h"
 
 typedef struct cache_tally_table {
     struct cache_tally_table *smaller;
@@ -21,10 +21,7 @@ enum { FIRST_ROOM = 4096 };
 static cache_tally_table *grown(cache_tally_table *from, size_t count) {
     size_t room = from == NULL ? FIRST_ROOM : 2 * from->count;
     room = room < count ? count : room;
-    cache_tally_table *to = calloc(1, sizeof *to + room * sizeof *to->counts);
-    if (to == NULL) {
-        sn_fail(125, "cache: out of memory");
-    }
+    cache_tally_table *to = cache_memory_new(1, sizeof *to + room * sizeof *to->counts);
     to->smaller = from;
     to->count = room;
     if (from != NULL) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "branches.h"
+#include "memory.h"
 #include "settings.h"
 #include "shared_level.h"
 #include "simulate.h"
@@ -24,24 +25,14 @@ typedef struct cache_thread {
 static cache_summary dead;
 static pthread_mutex_t dead_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void *resized(void *memory, size_t count, size_t size) {
-    void *result = reallocarray(memory, count, size);
-    if (result == NULL) {
-        sn_fail(125, "cache: out of memory");
-    }
-    return result;
-}
-
 void cache_thread_start(sn_thread *thread) {
-    cache_thread *mine = resized(NULL, 1, sizeof *mine);
-    *mine = (cache_thread){0};
+    cache_thread *mine = cache_memory_new(1, sizeof *mine);
     if (cache_current.simulates_caches) {
         mine->simulation = cache_simulation_new(&mine->sites, &mine->tally, NULL);
         cache_shared_level_add_user();
     }
     if (cache_current.simulates_branches) {
-        mine->branches = resized(NULL, 1, sizeof *mine->branches);
-        memset(mine->branches, 0, sizeof *mine->branches);
+        mine->branches = cache_memory_new(1, sizeof *mine->branches);
     }
     sn_thread_set_data(thread, mine);
 }
@@ -86,7 +77,7 @@ static void add_counters(cache_summary *summary, const sn_thread *thread) {
         }
         if (end > summary->value_count) {
             size_t room = end + end / 2;
-            summary->values = resized(summary->values, room, sizeof *summary->values);
+            summary->values = cache_memory_resized(summary->values, room, sizeof *summary->values);
             memset(summary->values + summary->value_count, 0,
                    (room - summary->value_count) * sizeof *summary->values);
             summary->value_count = room;
@@ -159,7 +150,7 @@ void cache_summarise(cache_summary *summary) {
     *summary = (cache_summary){0};
     pthread_mutex_lock(&dead_lock);
     if (dead.value_count != 0) {
-        summary->values = resized(NULL, dead.value_count, sizeof *summary->values);
+        summary->values = cache_memory_resized(NULL, dead.value_count, sizeof *summary->values);
         memcpy(summary->values, dead.values, dead.value_count * sizeof *summary->values);
         summary->value_count = dead.value_count;
     }
