@@ -80,9 +80,9 @@ static void read_references(void) {
 }
 
 static void add_word(const cache_reference *reference, bool varies) {
-    uint64_t is_write = varies && reference->kind == CACHE_WRITE;
-    words[word_count++] = reference->address | (uint64_t)cache_word_told_size(reference->size) << CACHE_WORD_SIZE_SHIFT |
-                          is_write << CACHE_WORD_WRITE_SHIFT;
+    uint64_t size = reference->size == CACHE_WORD_USUAL_SIZE && !varies ? 0 : reference->size;
+    uint64_t role = !varies ? 0 : reference->kind == CACHE_WRITE ? SN_ROLE_WRITTEN : SN_ROLE_READ;
+    words[word_count++] = reference->address | size << CACHE_WORD_SIZE_SHIFT | role << CACHE_WORD_ROLE_SHIFT;
 }
 
 /** The references from `first` to before `end`, the first of which may be a fetch, as a segment. */

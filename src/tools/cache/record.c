@@ -111,9 +111,16 @@ typedef struct draft {
 static void append_reference(sn_block *block, unsigned operand, uint32_t size) {
     const sn_field fields[] = {
         {.offset = 0, .size = 8, .value = sn_operand_address(block, operand)},
-        {.offset = CACHE_WORD_SIZE_SHIFT / 8, .size = 1, .value = sn_constant(block, cache_word_told_size(size))},
+        {.offset = CACHE_WORD_SIZE_SHIFT / 8,
+         .size = 1,
+         .value = sn_constant(block, size < CACHE_WORD_LARGE ? size : CACHE_WORD_LARGE)},
     };
     sn_trace_append(block, cache_current.trace, size == CACHE_WORD_USUAL_SIZE ? 1 : 2, fields);
+}
+
+static void append_tag(sn_block *block, uint32_t segment) {
+    sn_value tag = sn_constant(block, cache_word_segment(segment));
+    sn_trace_append(block, cache_current.trace, 1, &(sn_field){.offset = 0, .size = 8, .value = tag});
 }
 
 static void add_reference(draft *draft, unsigned index, unsigned number, const sn_operand *operand, cache_kind kind) {
@@ -151,27 +158,20 @@ static void add_references(draft *draft, unsigned index) {
     forget_if_changed(&draft->last, operands, count);
 }
 
-/** Accesses that vary, as they happen: called in the thread that makes them. */
-static void note_accesses(sn_thread *thread, const sn_access *accesses, size_t count, void *data) {
-    uint64_t word = cache_word_segment((uint32_t)(uintptr_t)data);
-    sn_trace_write(thread, cache_current.trace, &word);
-    for (size_t i = 0; i < count; i++) {
-        uint64_t size = cache_word_told_size(accesses[i].size);
-        uint64_t is_write = accesses[i].role == SN_ROLE_WRITTEN;
-        word = cache_word_address(accesses[i].address) | size << CACHE_WORD_SIZE_SHIFT |
-               is_write << CACHE_WORD_WRITE_SHIFT;
-        sn_trace_write(thread, cache_current.trace, &word);
-    }
-}
-
 /** Accesses that vary are a segment of their own. */
 static void add_varying(draft *draft, unsigned index) {
+    static const sn_access_field fields[] = {
+        {.offset = 0, .size = 8, .part = SN_ACCESS_ADDRESS},
+        {.offset = CACHE_WORD_ROLE_SHIFT / 8, .size = 1, .part = SN_ACCESS_ROLE},
+        {.offset = CACHE_WORD_SIZE_SHIFT / 8, .size = 1, .part = SN_ACCESS_SIZE},
+    };
     cache_segment_reference *common = cache_memory_new(1, sizeof *common);
     *common = (cache_segment_reference){.site = draft->record->first_site + index};
     const cache_segment varying = {.references = common, .reference_count = 1, .varies = true};
     uint32_t number = cache_segment_new();
     cache_segment_set(number, &varying, (cache_segment_lines){CACHE_NO_CODE_LINE, CACHE_NO_CODE_LINE});
-    sn_insert_accesses(draft->block, index, note_accesses, (void *)(uintptr_t)number);
+    append_tag(draft->block, number);
+    sn_trace_append_accesses(draft->block, index, cache_current.trace, 1, sizeof fields / sizeof *fields, fields);
     draft->last.is_known = false;
 }
 
@@ -210,8 +210,7 @@ static void begin_segment(draft *draft, unsigned index) {
     draft->segment = (cache_segment){0};
     draft->number = cache_segment_new();
     draft->first_index = index;
-    sn_value tag = sn_constant(draft->block, cache_word_segment(draft->number));
-    sn_trace_append(draft->block, cache_current.trace, 1, &(sn_field){.offset = 0, .size = 8, .value = tag});
+    append_tag(draft->block, draft->number);
 }
 
 static void end_segment(draft *draft, unsigned end) {

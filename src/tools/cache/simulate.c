@@ -79,10 +79,19 @@ void cache_simulation_free(cache_simulation *simulation) {
 
 /* ------------------------------------------------------------------- where things are */
 
-/** The segment that a tag of the piece enters. */
+/** The segment that a tag of the piece enters. A cut does not end one that varies: what was done of a repeated instruction is
+    told behind it. */
 static uint32_t segment_number(const cache_simulation *simulation, const uint64_t *words, uint32_t tag) {
-    uint32_t number = tag == 0 ? simulation->open_segment : cache_word_number(words[simulation->piece.places[tag]]);
-    return number < simulation->segments->count ? number : CACHE_NO_SEGMENT;
+    const cache_segments *known = simulation->segments;
+    bool was_cut = false;
+    for (; tag > 0; tag--) {
+        uint32_t number = cache_word_number(words[simulation->piece.places[tag]]);
+        if (number < CACHE_WORD_NUMBERS) {
+            return number < known->count && (!was_cut || known->segments[number].varies) ? number : CACHE_NO_SEGMENT;
+        }
+        was_cut = true;
+    }
+    return !was_cut || known->segments[simulation->open_segment].varies ? simulation->open_segment : CACHE_NO_SEGMENT;
 }
 
 static const cache_segment *segment_of(const cache_simulation *simulation, const uint64_t *words, uint32_t tag) {

@@ -1,9 +1,11 @@
 /**
  * @fileoverview The words of the trace that is simulated: what a thread did, in order.
  *
- * A word is a reference to data: its address, with the size in the highest byte; or a tag, which no address of a program
+ * A word is a reference to data: its address, with the size in the highest byte, and the role in the next one where
+ * references vary; or a tag, which no address of a program
  * looks like. The tag of a segment (segments.h) says that control has entered it; the references behind it are those of the
- * segment, in order. The tag of a cut says that a signal or fault ended a pass before a site (sites.h).
+ * segment, in order. The tag of a cut says that a signal or fault ended a pass before a site (sites.h); references that vary
+ * may go on behind it.
  *
  * A reference that faults may be at any address at all. One that looks like a tag is taken for one: then some counts are
  * wrong, and nothing else. (These addresses are those of the kernel's code.)
@@ -26,11 +28,12 @@
 #define CACHE_WORD_TAG_COUNT (2 * UINT64_C(0x20000000))
 
 enum {
+    CACHE_WORD_ROLE_SHIFT = 48,
+    CACHE_WORD_WRITTEN = 2,       /**< this bit of the role: it is a write; SN_ROLE_WRITTEN */
     CACHE_WORD_SIZE_SHIFT = 56,
     CACHE_WORD_SIZE_MASK = 0x7f,
-    CACHE_WORD_USUAL_SIZE = 8,    /**< sizes are told less these bits, so that this one is 0 */
+    CACHE_WORD_USUAL_SIZE = 8,    /**< what a size of 0 means */
     CACHE_WORD_LARGE = 0x7f,      /**< this size or more: the segment tells */
-    CACHE_WORD_WRITE_SHIFT = 63,  /**< in a varying segment: it is a write */
 };
 
 static inline uint64_t cache_word_segment(uint32_t segment) {
@@ -47,22 +50,18 @@ static inline uint32_t cache_word_number(uint64_t tag) {
 }
 
 static inline uint64_t cache_word_address(uint64_t word) {
-    return word & ((UINT64_C(1) << CACHE_WORD_SIZE_SHIFT) - 1);
+    return word & ((UINT64_C(1) << CACHE_WORD_ROLE_SHIFT) - 1);
 }
 
 /** Of a reference that varies. */
 static inline cache_kind cache_word_kind(uint64_t word) {
-    return word >> CACHE_WORD_WRITE_SHIFT != 0 ? CACHE_WRITE : CACHE_READ;
+    return (word >> CACHE_WORD_ROLE_SHIFT & CACHE_WORD_WRITTEN) != 0 ? CACHE_WRITE : CACHE_READ;
 }
 
 /** Up to CACHE_WORD_LARGE. */
 static inline uint32_t cache_word_size(uint64_t word) {
-    return ((uint32_t)(word >> CACHE_WORD_SIZE_SHIFT) & CACHE_WORD_SIZE_MASK) ^ CACHE_WORD_USUAL_SIZE;
-}
-
-/** What the highest byte of a word says of a size. */
-static inline uint8_t cache_word_told_size(uint32_t size) {
-    return (uint8_t)((size < CACHE_WORD_LARGE ? size : CACHE_WORD_LARGE) ^ CACHE_WORD_USUAL_SIZE);
+    uint32_t size = (uint32_t)(word >> CACHE_WORD_SIZE_SHIFT) & CACHE_WORD_SIZE_MASK;
+    return size == 0 ? CACHE_WORD_USUAL_SIZE : size;
 }
 
 #endif

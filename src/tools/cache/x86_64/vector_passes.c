@@ -23,8 +23,8 @@ static VECTORS void split(cache_piece *piece, const uint64_t *words, uint32_t co
         __m512i word = _mm512_maskz_loadu_epi64(valid, words + i);
         __mmask8 is_tag = _mm512_mask_cmplt_epu64_mask(valid, _mm512_sub_epi64(word, first_tag), tag_count);
         __mmask8 is_reference = (__mmask8)(valid & ~is_tag);
-        /* (byte & mask) ^ usual */
-        __m512i size = _mm512_ternarylogic_epi64(_mm512_srli_epi64(word, CACHE_WORD_SIZE_SHIFT), size_mask, usual, 0x6a);
+        __m512i size = _mm512_and_si512(_mm512_srli_epi64(word, CACHE_WORD_SIZE_SHIFT), size_mask);
+        size = _mm512_mask_mov_epi64(size, _mm512_testn_epi64_mask(size, size), usual);
         __m512i end = _mm512_add_epi64(_mm512_and_si512(word, in_line), size);
         __mmask8 may_span = _mm512_mask_cmpgt_epu64_mask(is_reference, end, line);
         __m512i lines = _mm512_srl_epi64(_mm512_and_si512(word, address), shift);
