@@ -466,6 +466,30 @@ def test_all_forms_of_a_profile_say_the_same(callgrind):
             assert found[name]["calls"] == rows["plain"][name]["calls"], (form, name)
 
 
+@needs_valgrind
+@pytest.mark.parametrize("options", [[], ["--dump-instr=yes", "--collect-jumps=yes"], ["--compress-strings=no"],
+                                     ["--collect-systime=usec"]], ids=lambda options: "".join(options) or "plain")
+def test_profiles_of_the_tool_calls(callgrind, options, tmp_path):
+    """callgrind_annotate and the report read the same out of them; but for functions that were also entered otherwise than by
+    a call, such as the linker's resolver: callgrind_annotate knows only what callers say."""
+    path = tmp_path / "calls.out"
+    ended = run(SONDE, "calls", f"--callgrind-out-file={path}", *options, callgrind / "program")
+    assert ended.returncode == 0, ended.stderr
+    expected = annotated_inclusive(path)
+    found = json.loads(printed("--format=json", path))
+    assert sum(row["self"]["Ir"] for row in found["functions"]) == found["totals"]["Ir"] > 50000
+    names = [f"{row['file']}:{row['function']}" for row in found["functions"]]
+    compared = {name: row["inclusive"]["Ir"] for name, row in zip(names, found["functions"])
+                if row["calls"] and not row["recursive_calls"] and names.count(name) == 1}
+    assert len(compared) > 80 and any(name.endswith(":compare") for name in compared)
+    differing = [name for name in compared if compared[name] != expected[name]]
+    assert len(differing) < len(compared) / 20 and all(compared[name] > expected[name] for name in differing)
+    assert not any(name.endswith((":compare", ":main", ":even")) for name in differing)
+    fib = next(row for row in found["functions"] if row["function"] == "fib")
+    assert (fib["calls"], fib["recursive_calls"]) == (1, 176), "fib(10)"
+    assert bool(found["jumps"]) == ("--collect-jumps=yes" in options)
+
+
 # ------------------------------------------------------------------------ bad input
 
 HEAD = "version: 1\nevents: Ir\nfl=a\nfn=b\n"

@@ -225,7 +225,7 @@ def test_by_keyboard(small):
     small.run("document.querySelector('#tab-graph').focus()")
     small.key("ArrowRight", 39)
     small.wait_for("document.activeElement.id === 'tab-treemap'")
-    assert small.run("document.querySelector('#tab-treemap').getAttribute('aria-selected')") == "true"
+    small.wait_for("document.querySelector('#tab-treemap').getAttribute('aria-selected') === 'true'")
     small.key("Tab", 9)
     assert small.run("document.activeElement.closest('.crumbs') !== null")
     small.key("Tab", 9)
