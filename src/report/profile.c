@@ -177,18 +177,19 @@ static void make_keys(const sn_profile *profile, sort_keys *keys) {
     sort_by_key(keys);
 }
 
-void sn_profile_sort(sn_profile *profile) {
-    sort_keys keys = {0};
-    __typeof__(profile->rows) rows = {0};
+/** Whether the key at `i` begins a new row of the sorted profile. */
+static bool is_new_row(const sort_keys *keys, size_t i) {
+    return i == 0 || keys->items[i].key != keys->items[i - 1].key;
+}
+
+/** The counts in the order of the keys, those of equal keys added up. */
+static void sort_counts(sn_profile *profile, const sort_keys *keys) {
     __typeof__(profile->counts) counts = {0};
     unsigned event_count = profile->event_count;
-    make_keys(profile, &keys);
-    sn_vector_reserve(&rows, profile->rows.count);
     sn_vector_reserve(&counts, profile->counts.count);
-    for (size_t i = 0; i < keys.count; i++) {
-        const int64_t *from = sn_profile_counts(profile, keys.items[i].row);
-        if (i == 0 || keys.items[i].key != keys.items[i - 1].key) {
-            rows.items[rows.count++] = profile->rows.items[keys.items[i].row];
+    for (size_t i = 0; i < keys->count; i++) {
+        const int64_t *from = sn_profile_counts(profile, keys->items[i].row);
+        if (is_new_row(keys, i)) {
             memcpy(counts.items + counts.count, from, event_count * sizeof *from);
             counts.count += event_count;
             continue;
@@ -198,11 +199,29 @@ void sn_profile_sort(sn_profile *profile) {
             sums[event] += from[event]; /* fits: so do the totals of all magnitudes */
         }
     }
-    sn_vector_release(&keys);
-    sn_vector_release(&profile->rows);
     sn_vector_release(&profile->counts);
-    profile->rows = rows;
     profile->counts = counts;
+}
+
+static void sort_rows(sn_profile *profile, const sort_keys *keys) {
+    __typeof__(profile->rows) rows = {0};
+    sn_vector_reserve(&rows, profile->rows.count);
+    for (size_t i = 0; i < keys->count; i++) {
+        if (is_new_row(keys, i)) {
+            rows.items[rows.count++] = profile->rows.items[keys->items[i].row];
+        }
+    }
+    sn_vector_release(&profile->rows);
+    profile->rows = rows;
+}
+
+/** Counts and rows one behind the other: there may be millions, and only one of them is there twice at a time. */
+void sn_profile_sort(sn_profile *profile) {
+    sort_keys keys = {0};
+    make_keys(profile, &keys);
+    sort_counts(profile, &keys);
+    sort_rows(profile, &keys);
+    sn_vector_release(&keys);
     sn_hash_clear(&profile->row_numbers); /* rows have other numbers now */
 }
 
