@@ -109,7 +109,7 @@ static bool impossible_branch(sn_thread *thread) {
     uint32_t number = sn_block_at_cache(thread->branch_site);
     if (!number) return false;
     const sn_block_record *block = sn_block_record_at(number);
-    thread->pc = block->client + (uint64_t)(int64_t)sn_place_of(block, thread->branch_site)->client;
+    thread->pc = sn_place_client(block, sn_place_of(block, thread->branch_site));
     sn_abi_set_stack_pointer(thread, sn_abi_stack_pointer(thread) - (uint64_t)sn_abi_branch_pop(thread->pc));
     siginfo_t info = {.si_signo = SIGSEGV, .si_code = SI_KERNEL};
     sn_signal_raise(thread, &info);
@@ -312,7 +312,7 @@ static void add_entry_counters(sn_thread *thread, sn_analysis_record *record, bo
 }
 
 void sn_block_interrupted(sn_thread *thread, uint32_t number, uint32_t offset, uint64_t client, uint64_t repeat_count,
-                          bool faulted) {
+                          bool begun_here) {
     const sn_block_record *block = sn_block_record_at(number);
     if (!block->analysis) return;
     sn_analysis_record *record = sn_analysis_record_at(block->analysis);
@@ -327,7 +327,7 @@ void sn_block_interrupted(sn_thread *thread, uint32_t number, uint32_t offset, u
     while (completed < record->instruction_count && sn_analysis_clients(record)[completed] != wanted) completed++;
     correct_iterations(thread, record, completed, repeat_count);
     /* Before its first instruction, and before the code in front of that, the block has not begun: nobody is told. */
-    bool begun = completed > 0 || faulted;
+    bool begun = completed > 0 || begun_here;
     bool counted = offset >= record->counted_from;
     if (begun != counted) add_entry_counters(thread, record, begun);
     if (!begun) return;

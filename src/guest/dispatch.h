@@ -17,9 +17,10 @@ void sn_reenter(sn_thread *thread);
 
 /** A block is left in its middle (at an instruction boundary of the client, `client`, cache offset `offset`): put the
     tool's counts right, and have the dispatcher tell the tool. `repeat_count`: what a repeated string instruction has left
-    to do; `faulted`: the instruction there was begun. Called by the signal handler. */
+    to do; `begun_here`: the instruction there was begun: it faulted, or
+    the code before it has run. Called by the signal handler. */
 void sn_block_interrupted(sn_thread *thread, uint32_t block, uint32_t offset, uint64_t client, uint64_t repeat_count,
-                          bool faulted);
+                          bool begun_here);
 
 /** A client write to watched code at `address`: true if it was that and can be tried again. *inside is set when the block
     at `cache` was discarded by it. (code.c) */

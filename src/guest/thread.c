@@ -63,6 +63,7 @@ _Static_assert(offsetof(sn_thread, arguments) == SN_THREAD_ARGUMENTS, "offset");
 _Static_assert(offsetof(sn_thread, traces) == SN_THREAD_TRACES, "offset");
 _Static_assert(offsetof(sn_thread, values) == SN_THREAD_VALUES, "offset");
 _Static_assert(offsetof(sn_thread, slots) == SN_THREAD_SLOTS, "offset");
+_Static_assert(offsetof(sn_thread, stepped_to) == SN_THREAD_STEPPED_TO, "offset");
 _Static_assert(sizeof(sn_thread) <= SN_THREAD_COUNTERS, "size");
 
 static const sn_tool *tool;

@@ -7,7 +7,8 @@
 #include "isa/isa.h"
 #include "jit/translate.h"
 
-static const char *const place_names[] = {"verbatim", "boundary", "inside", "indirect", "analysis", "reading", "after syscall"};
+static const char *const place_names[] = {"verbatim", "boundary", "inside", "indirect", "analysis", "reading",
+                                          "begun", "after syscall"};
 
 static void line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void line(const char *format, ...) {

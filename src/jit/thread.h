@@ -72,6 +72,8 @@ struct sn_thread {
     uint64_t traces[SN_THREAD_TRACE_COUNT];
     uint64_t values[SN_THREAD_VALUE_COUNT];
     uint64_t slots[SN_THREAD_SLOT_COUNT];
+    uint64_t stepped_to;    /**< where the client comes without having made a step, if it steps itself by the trap flag: behind
+                                 the instruction that sets the flag, or where it resumes; 0: none */
 
     /* From here on only C code looks. */
     uint64_t trace_start[SN_THREAD_TRACE_COUNT]; /**< buffers; 0: none */
@@ -122,7 +124,8 @@ struct sn_thread {
     int told_signal;        /**< one that was delivered: the dispatcher tells the tool (guest/events.c); 0: none */
     uint64_t told_signal_address;
     bool branched;          /**< the engine was entered by an indirect branch that is done */
-    uint64_t stepped_to;    /**< where a client that steps itself was shown its last trap, or resumed */
+    bool steps_itself;      /**< when the engine began stepping it, the client had set the trap flag itself */
+    uint64_t stepped_at;    /**< cache address where stepping began, or the last step ended */
 
     const struct sn_filter *filters;        /**< seccomp filters, newest first (guest/seccomp.c) */
     const struct sn_filter *kernel_filters; /**< the newest that the kernel has too */

@@ -68,6 +68,16 @@ static void set_stepping(ucontext_t *context, bool on) {
     else context->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)FLAG_TRAP;
 }
 
+static bool is_stepping(const ucontext_t *context) { return context->uc_mcontext.gregs[REG_EFL] & FLAG_TRAP; }
+
+/** Step through the cache from here on, unless that is being done. */
+static void begin_stepping(sn_thread *thread, ucontext_t *context, sn_stepping why) {
+    if (!thread->stepping) thread->steps_itself = is_stepping(context);
+    if (!thread->stepping || why == SN_STEP_DELIVER) thread->stepping = (uint8_t)why;
+    thread->stepped_at = counter_of(context);
+    set_stepping(context, true);
+}
+
 static uint64_t *mask_of(ucontext_t *context) { return (uint64_t *)&context->uc_sigmask; }
 
 static bool within(uint64_t address, const char *start, const char *end) {
@@ -89,6 +99,16 @@ static void locate_in_block(interruption *at, uint64_t counter) {
     } else if (at->kind == SN_PLACE_BOUNDARY || at->kind == SN_PLACE_AFTER_SYSCALL) {
         at->at_boundary = into == 0;
     }
+}
+
+/**
+ * Note that a step has ended here. A repeated instruction with analysis code before it is no boundary when that code has
+ * just run; when the step began here, an iteration was made, and it is one: it may go on for long.
+ */
+static void note_step(sn_thread *thread, const ucontext_t *context, interruption *at) {
+    uint64_t counter = counter_of(context);
+    if (at->where == IN_BLOCK && at->kind == SN_PLACE_BEGUN && counter == thread->stepped_at) at->at_boundary = true;
+    thread->stepped_at = counter;
 }
 
 static interruption locate(const sn_thread *thread, const ucontext_t *context) {
@@ -152,7 +172,7 @@ static void restore_spilled(sn_thread *thread, ucontext_t *context, const interr
 
 /** The trap flag goes off if the engine set it; a client that steps itself keeps its own. */
 static void end_stepping(sn_thread *thread, ucontext_t *context) {
-    if (thread->stepping) set_stepping(context, false);
+    if (thread->stepping && !thread->steps_itself) set_stepping(context, false);
     thread->stepping = SN_STEP_NONE;
 }
 
@@ -270,7 +290,8 @@ static void redirect_engine(ucontext_t *context, const interruption *at) {
 static void leave_block(sn_thread *thread, ucontext_t *context, const interruption *at) {
     if (at->place->kind & SN_PLACE_ANALYSED) restore_analysed(thread, context, at);
     if (at->kind == SN_PLACE_AFTER_SYSCALL) *register_of(context, SN_RCX) = at->client;
-    sn_block_interrupted(thread, at->block, at->offset, at->client, *register_of(context, SN_RCX), false);
+    sn_block_interrupted(thread, at->block, at->offset, at->client, *register_of(context, SN_RCX),
+                         at->kind == SN_PLACE_BEGUN);
     thread->pc = at->client;
 }
 
@@ -297,13 +318,18 @@ static void stop(sn_thread *thread, ucontext_t *context) {
         thread->pc = at.client;
         go_to_engine(thread, context, SN_EXIT_RESUME);
     } else if (at.where == IN_BLOCK || at.where == IN_LOOKUP || at.where == IN_FAST_CALL) {
-        if (!thread->stepping) thread->stepping = SN_STEP_LEAVE;
-        set_stepping(context, true);
+        begin_stepping(thread, context, SN_STEP_LEAVE);
     } else {
         thread->recheck = 1;
         repeat_wait(thread, context);
         redirect_engine(context, &at);
     }
+}
+
+/** Keep a signal, and step to the boundary where it is delivered. */
+static void step_to_delivery(sn_thread *thread, ucontext_t *context, const siginfo_t *info) {
+    keep(thread, context, info);
+    begin_stepping(thread, context, SN_STEP_DELIVER);
 }
 
 static void asynchronous(sn_thread *thread, ucontext_t *context, const siginfo_t *info) {
@@ -319,18 +345,29 @@ static void asynchronous(sn_thread *thread, ucontext_t *context, const siginfo_t
         deliver(thread, context, info, false);
         return;
     }
-    keep(thread, context, info);
     if (at.where == IN_BLOCK || at.where == IN_LOOKUP || at.where == IN_FAST_CALL) {
-        thread->stepping = SN_STEP_DELIVER;
-        set_stepping(context, true);
+        step_to_delivery(thread, context, info);
     } else {
+        keep(thread, context, info);
         redirect_engine(context, &at);
     }
+}
+
+/** The instruction that the step has executed has pushed the flags, and with them the engine's trap flag. */
+static void clean_pushed_flags(const sn_thread *thread, const ucontext_t *context, uint64_t executed) {
+    enum { OPERAND_SIZE = 0x66, PUSH_FLAGS = 0x9c };
+    const uint8_t *code = (const uint8_t *)executed;
+    uint16_t *pushed = (uint16_t *)context->uc_mcontext.gregs[REG_RSP];
+    if (!sn_in_cache(executed) || !thread->stepping || thread->steps_itself || code[code[0] == OPERAND_SIZE] != PUSH_FLAGS) return;
+    uint16_t flags = *pushed & (uint16_t)~FLAG_TRAP;
+    sn_copy_safely(pushed, &flags, sizeof flags);
 }
 
 /** A single step through the cache is done. */
 static void stepped(sn_thread *thread, ucontext_t *context) {
     interruption at = locate(thread, context);
+    clean_pushed_flags(thread, context, thread->stepped_at);
+    note_step(thread, context, &at);
     if (at.where == IN_LOOKUP || at.where == IN_ENTRY || at.where == IN_FAST_CALL) return;
     if (at.where != IN_BLOCK) {
         end_stepping(thread, context);
@@ -344,7 +381,7 @@ static void stepped(sn_thread *thread, ucontext_t *context) {
         siginfo_t info = thread->pending.info;
         thread->pending.present = false;
         thread->recheck = 0;
-        deliver(thread, context, &info, false);
+        deliver(thread, context, &info, is_synchronous(&info));
     } else {
         go_to_engine(thread, context, SN_EXIT_RESUME);
     }
@@ -413,10 +450,13 @@ static bool patching(const siginfo_t *info, ucontext_t *context) {
     if (!block) return false;
     const sn_block_record *record = sn_block_record_at(block);
     const sn_place *place = sn_place_of(record, counter);
-    if (place->kind != SN_PLACE_INDIRECT || counter != (uint64_t)record->start + place->offset) return false;
+    if (SN_PLACE_KIND(place->kind) != SN_PLACE_INDIRECT || counter != (uint64_t)record->start + place->offset) return false;
     set_counter(context, counter);
     return true;
 }
+
+/** The client steps itself, and has made a step: the instruction that it is at has not begun. */
+static bool is_step(const siginfo_t *info) { return info->si_signo == SIGTRAP && info->si_code == TRAP_TRACE; }
 
 /** What the client would see as the fault's address and program counter. */
 static void client_fault(sn_thread *thread, ucontext_t *context, siginfo_t *info, interruption *at) {
@@ -425,7 +465,8 @@ static void client_fault(sn_thread *thread, ucontext_t *context, siginfo_t *info
     /* A fault whose reported address is the instruction's own. */
     if (info->si_signo != SIGSEGV && info->si_signo != SIGBUS && (uint64_t)info->si_addr == counter_of(context))
         info->si_addr = (void *)at->client;
-    sn_block_interrupted(thread, at->block, at->offset, at->client, *register_of(context, SN_RCX), true);
+    sn_block_interrupted(thread, at->block, at->offset, at->client, *register_of(context, SN_RCX),
+                         !is_step(info) || at->kind == SN_PLACE_BEGUN);
     thread->pc = at->client;
     if (sn_verify_phase_of(thread) == SN_VERIFY_RUNNING) {
         sn_verify_note_fault(info->si_signo);
@@ -461,8 +502,7 @@ static bool written_code(sn_thread *thread, ucontext_t *context, const siginfo_t
     if (!ours) return false;
     if (inside) {
         /* The rest of this very block may have been rewritten: leave it behind the writing instruction. */
-        if (!thread->stepping) thread->stepping = SN_STEP_LEAVE;
-        set_stepping(context, true);
+        begin_stepping(thread, context, SN_STEP_LEAVE);
     }
     return true;
 }
@@ -471,15 +511,22 @@ static bool written_code(sn_thread *thread, ucontext_t *context, const siginfo_t
  * The client steps itself by the trap flag: of the traps after every instruction of the cache it sees those at its own
  * instruction boundaries, once each. Returns false if the trap is not one of those.
  */
-static bool own_step(sn_thread *thread, const interruption *at) {
+static bool own_step(sn_thread *thread, ucontext_t *context, const siginfo_t *info, interruption *at) {
+    note_step(thread, context, at);
     if (at->where != IN_BLOCK) {
-        if (at->where == IN_ENTRY) thread->stepped_to = thread->branched ? 0 : thread->pc;
+        /* The way in from the middle of a block leads to its next boundary, which has not been shown yet. */
+        bool arrives = !thread->branched && !thread->inside_call && !thread->inside_analysis;
+        if (at->where == IN_ENTRY) thread->stepped_to = arrives ? thread->pc : 0;
         return false;
     }
-    if (!at->at_boundary) return false;
-    bool arrived = at->client == thread->stepped_to; /* the way in ends here: nothing was executed yet */
-    thread->stepped_to = 0;
-    if (arrived) return false;
+    bool arrives = at->client == thread->stepped_to && at->kind != SN_PLACE_BEGUN;
+    if (at->at_boundary || !arrives) thread->stepped_to = 0;
+    if (!at->at_boundary) {
+        /* The instruction that has cleared the flag makes the last step; no further trap leads to where it ends. */
+        if (!is_stepping(context) && !arrives) step_to_delivery(thread, context, info);
+        return false;
+    }
+    if (arrives) return false;
     if (!sn_settings_current.no_superblocks) {
         /* Jumps that superblocks leave out are steps too. */
         sn_settings_current.no_superblocks = true;
@@ -512,8 +559,7 @@ static bool trace_is_full(sn_thread *thread, ucontext_t *context, const siginfo_
     uint64_t counter = counter_of(context);
     if (!sn_engine_try_enter(thread)) {
         sn_trace_open_reserve(thread, (unsigned)trace);
-        if (!thread->stepping) thread->stepping = SN_STEP_LEAVE;
-        set_stepping(context, true);
+        begin_stepping(thread, context, SN_STEP_LEAVE);
         return true;
     }
     thread->trace_register = sn_store_base((const uint8_t *)counter, counter);
@@ -536,7 +582,7 @@ static void synchronous(sn_thread *thread, ucontext_t *context, siginfo_t *info)
         set_counter(context, sn_runtime_address(general ? sn_runtime_lookup_missed : sn_runtime_miss));
         return;
     }
-    if (info->si_signo == SIGTRAP && info->si_code == TRAP_TRACE && !own_step(thread, &at)) return;
+    if (is_step(info) && !own_step(thread, context, info, &at)) return;
     if (patching(info, context)) return;
     if (written_code(thread, context, info, &at)) return;
     if (at.where == IN_BLOCK) {
@@ -555,7 +601,7 @@ static void synchronous(sn_thread *thread, ucontext_t *context, siginfo_t *info)
 void sn_host_signal(int number, siginfo_t *info, ucontext_t *context, sn_thread *thread) {
     (void)number;
     if (sn_verify_signal(thread, context, info)) return;
-    if (info->si_signo == SIGTRAP && info->si_code == TRAP_TRACE && thread->stepping) stepped(thread, context);
+    if (is_step(info) && thread->stepping) stepped(thread, context);
     else if (sn_is_stop_request(info) || sn_dump_note(info)) stop(thread, context);
     else if (is_synchronous(info)) synchronous(thread, context, info);
     else asynchronous(thread, context, info);

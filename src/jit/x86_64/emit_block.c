@@ -67,7 +67,7 @@ void sn_builder_place(builder *b, sn_place_kind kind, uint64_t client, uint8_t s
     const sn_insn *current = &b->block->insns[b->current];
     if (b->committed && client == current->pc && (kind == SN_PLACE_VERBATIM || kind == SN_PLACE_BOUNDARY) &&
         current->class != SN_INSN_SYSCALL)
-        kind = SN_PLACE_INSIDE;
+        kind = SN_PLACE_BEGUN;
     if (b->pin.on) {
         add_analysed(b, kind == SN_PLACE_VERBATIM ? SN_PLACE_BOUNDARY : kind, index_of(b, client), 0, false);
         return;
@@ -536,8 +536,24 @@ static bool can_stay(const builder *b, const sn_insn *insn) {
     return !insn->rip_relative || reaches(sn_emit_address(&b->e) + 32, rip_target(insn));
 }
 
+static bool pops_flags(const sn_insn *insn) {
+    enum { POP_FLAGS = 0x9d };
+    return insn->encoding == 0 && insn->bytes[insn->opcode_offset] == POP_FLAGS;
+}
+
+/** The instruction may set the trap flag, whose first trap comes behind the next one: where that is must be known. */
+static void emit_pop_flags(builder *b, const sn_insn *insn) {
+    uint64_t next = insn->pc + insn->length;
+    boundary(b, insn->pc);
+    sn_emit_store_thread_constant32(&b->e, SN_THREAD_STEPPED_TO, (uint32_t)next);
+    sn_emit_store_thread_constant32(&b->e, SN_THREAD_STEPPED_TO + 4, (uint32_t)(next >> 32));
+    sn_emit_bytes(&b->e, insn->bytes, insn->length);
+}
+
 static void emit_plain(builder *b, const sn_insn *insn) {
-    if (can_stay(b, insn)) {
+    if (pops_flags(insn)) {
+        emit_pop_flags(b, insn);
+    } else if (can_stay(b, insn)) {
         place(b, SN_PLACE_VERBATIM, insn->pc, NOTHING_SPILLED);
         emit_moved(b, insn);
     } else {
@@ -873,7 +889,12 @@ static void emit_instruction(builder *b, unsigned index) {
 static void emit_end(builder *b) {
     const sn_insn *last = &b->block->insns[b->block->count - 1];
     uint64_t next = last->pc + last->length;
-    if (last->class == SN_INSN_JUMP) jump_to_client(b, last->pc, last->target);
+    if (last->class == SN_INSN_JUMP) {
+        /* The code before it has run, and must not run again for a signal at the jump. */
+        b->committed = b->analysis && b->block->analysis.places[b->block->count - 1][SN_WHEN_BEFORE].first;
+        jump_to_client(b, last->pc, last->target);
+        b->committed = false;
+    }
     if (b->analysis)
         sn_analysis_record_at(b->analysis)->body_end = (uint16_t)(sn_emit_address(&b->e) - b->record->start);
     switch (last->class) {
@@ -959,10 +980,8 @@ static void emit_analysed(builder *b, unsigned index) {
     if (last && b->stretch.before_only) sn_lower_unpin(b);
     emit_instruction(b, index);
     b->committed = false;
-    if (places[SN_WHEN_AFTER].first) {
-        b->current = index + 1;
-        sn_lower_place(b, index, SN_WHEN_AFTER);
-    }
+    b->current = index + 1; /* the client is behind it now */
+    sn_lower_place(b, index, SN_WHEN_AFTER);
     if (last && !b->stretch.left) sn_lower_unpin(b);
 }
 

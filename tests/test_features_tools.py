@@ -1,0 +1,51 @@
+"""@fileoverview The programs of tests/features under tools that insert analysis code everywhere: they behave as natively.
+
+test_features.py has all of them under the light tools and the options that change code. Here each runs once (its first
+variant, its last run) under `memtrace`, `cache`, and tests/tools/analysis.c, which inserts every operation everywhere.
+"""
+import functools
+import os
+
+import pytest
+
+import feature_programs as features
+from conftest import ROOT
+from test_features import environment, native, prepare
+
+# Slow by their nature: hundreds of thousands of instructions that each leave the cache, or millions of accesses.
+SLOW = ()
+
+
+def cases():
+    for program in features.programs():
+        if program.get("native") == "yes" or program.name in SLOW:
+            continue
+        arguments, _ = program.runs[-1]
+        yield pytest.param(program, program.variants[0], arguments, id=program.name)
+
+
+def compare(program, variant, arguments, tool, directory):
+    path = prepare(program, variant)
+    wanted = native(program, variant, arguments)
+    log = directory / "log"
+    got = features.run([features.SONDE, *tool, f"--log-file={log}", path, *arguments], environment(program))
+    told = log.read_text(errors="replace") if log.exists() else ""
+    assert got.output.decode(errors="replace") == wanted.output.decode(errors="replace"), told
+    assert got.error.decode(errors="replace") == wanted.error.decode(errors="replace"), told
+    assert got.status == wanted.status, told
+
+
+@pytest.mark.parametrize("program, variant, arguments", cases())
+def test_memtrace(program, variant, arguments, tmp_path):
+    compare(program, variant, arguments, ("memtrace", f"--output={tmp_path / 'trace'}.%p"), tmp_path)
+
+
+@pytest.mark.parametrize("program, variant, arguments", cases())
+def test_cache(program, variant, arguments, tmp_path):
+    compare(program, variant, arguments, ("cache", f"--cachegrind-out-file={tmp_path / 'profile'}.%p"), tmp_path)
+
+
+@pytest.mark.parametrize("program, variant, arguments", cases())
+def test_everything_everywhere(program, variant, arguments, build_tool, tmp_path):
+    tool = build_tool("analysis", (ROOT / "tests" / "tools" / "analysis.c").read_text())
+    compare(program, variant, arguments, (tool,), tmp_path)
