@@ -210,3 +210,101 @@ def test_signals_reach_a_loop_full_of_analysis_code(everything, tmp_path, what):
     subprocess.run(["gcc", "-O1", "-x", "c", "-", "-o", path], input=ENDLESS, text=True, check=True, timeout=60)
     done = subprocess.run([SONDE, everything, f"--what={what}", "--", path], capture_output=True, timeout=60)
     assert done.returncode == 7
+
+
+def build_program(folder, name, text, *options):
+    path = folder / name
+    subprocess.run(["gcc", "-O1", *options, "-x", "c", "-", "-o", path], input=text, text=True, check=True, timeout=60)
+    return path
+
+
+LONG_COPY = """
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdio.h>
+#include <ucontext.h>
+#include <unistd.h>
+#define SIZE (4ul << 20)
+static volatile long left = -1;
+static void tick(int number, siginfo_t *info, void *context) {
+    (void)number, (void)info;
+    left = ((ucontext_t *)context)->uc_mcontext.gregs[REG_RCX];
+}
+int main(void) {
+    sigaction(SIGALRM, &(struct sigaction){.sa_sigaction = tick, .sa_flags = SA_SIGINFO}, NULL);
+    static unsigned long to[SIZE / 8];
+    for (int round = 0; left <= 0 && round < 2000; round++) {
+        void *at = to;
+        size_t count = SIZE / 8;
+        ualarm(1, 0);
+        __asm__ volatile("rep stosq" : "+D"(at), "+c"(count) : "a"(5ul) : "memory");
+        if (count) return 2;
+    }
+    puts(left > 0 ? "between two repetitions" : "never between two repetitions");
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("what", WHAT)
+def test_signals_reach_a_long_repeated_instruction(everything, tmp_path, what):
+    """With code before it, it is no boundary at first; but each repetition is."""
+    path = build_program(tmp_path, "long-copy", LONG_COPY)
+    done = subprocess.run([SONDE, everything, f"--what={what}", "--", path], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.returncode) == ("between two repetitions\n", 0), done.stderr
+
+
+PUSHED_FLAGS = """
+#include <signal.h>
+#include <stdio.h>
+#include <sys/time.h>
+static volatile int ticks;
+static void tick(int number) { (void)number; ticks++; }
+int main(void) {
+    unsigned long wrong = 0;
+    signal(SIGALRM, tick);
+    setitimer(ITIMER_REAL, &(struct itimerval){{0, 500}, {0, 500}}, NULL);
+    while (ticks < 400 && !wrong) {
+        unsigned long flags;
+        __asm__ volatile("sub $128, %%rsp; pushfq; mov (%%rsp), %0; popfq; add $128, %%rsp" : "=r"(flags) : : "memory", "cc");
+        wrong = flags & 0x100;
+    }
+    puts(wrong ? "the trap flag was pushed" : "no trap flag");
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("what", WHAT)
+def test_pushed_flags_have_no_trap_flag(everything, tmp_path, what):
+    """The engine steps through the code before pushf when a signal comes there."""
+    path = build_program(tmp_path, "pushed-flags", PUSHED_FLAGS)
+    done = subprocess.run([SONDE, everything, f"--what={what}", "--", path], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.returncode) == ("no trap flag\n", 0), done.stderr
+
+
+JUMPS = """
+#include <signal.h>
+#include <stddef.h>
+#include <sys/time.h>
+static void tick(int number) { (void)number; }
+int main(void) {
+    unsigned long count = 20000001;
+    signal(SIGALRM, tick);
+    setitimer(ITIMER_REAL, &(struct itimerval){{0, 200}, {0, 200}}, NULL);
+    __asm__ volatile(".globl jumps_start, jumps_end\\n jumps_start: 1: dec %0; jz 2f; jmp 1b; jumps_end: 2:" : "+r"(count) : : "cc");
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("switches", SWITCHES[:3] + (("--debug-superblocks=no",),), ids=" ".join)
+def test_code_before_a_jump_runs_once(build_tool, tmp_path, switches):
+    """Also when a signal comes between that code and the jump."""
+    path = build_program(tmp_path, "jumps", JUMPS, "-static")
+    tool = build_tool("jumps", (TOOLS / "counted_jumps.c").read_text())
+    symbols = subprocess.run(["nm", path], capture_output=True, text=True, check=True, timeout=60).stdout
+    start, end = (int(re.search(rf"^(\w+) . {name}$", symbols, re.M)[1], 16) for name in ("jumps_start", "jumps_end"))
+    done = subprocess.run([SONDE, tool, f"--from={start}", f"--to={end}", *switches, "--", path], capture_output=True,
+                          text=True, timeout=60)
+    assert "jumps: 20000000\n" in done.stderr

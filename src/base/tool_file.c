@@ -93,7 +93,8 @@ FILE *sn_file_create(const char *template) {
     tool_file *file = calloc(1, sizeof *file);
     if (wrong || !file)
         return give_up(file, template, wrong ? wrong : "out of memory");
-    if (sn_descriptor_take(&file->descriptor, open_name(file, expanded)) < 0)
+    int opened = open_name(file, expanded);
+    if (opened < 0 || sn_descriptor_take(&file->descriptor, opened) < 0)
         return give_up(file, expanded, strerror(errno));
     file->stream = fopencookie(file, "w", (cookie_io_functions_t){.write = write_file, .close = close_file});
     if (!file->stream) {

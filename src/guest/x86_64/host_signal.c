@@ -78,6 +78,9 @@ static void begin_stepping(sn_thread *thread, ucontext_t *context, sn_stepping w
     set_stepping(context, true);
 }
 
+/** A step was made, by the trap flag: the instruction that it leads to has not begun. */
+static bool is_step(const siginfo_t *info) { return info->si_signo == SIGTRAP && info->si_code == TRAP_TRACE; }
+
 static uint64_t *mask_of(ucontext_t *context) { return (uint64_t *)&context->uc_sigmask; }
 
 static bool within(uint64_t address, const char *start, const char *end) {
@@ -172,7 +175,7 @@ static void restore_spilled(sn_thread *thread, ucontext_t *context, const interr
 
 /** The trap flag goes off if the engine set it; a client that steps itself keeps its own. */
 static void end_stepping(sn_thread *thread, ucontext_t *context) {
-    if (thread->stepping && !thread->steps_itself) set_stepping(context, false);
+    if (thread->stepping) set_stepping(context, thread->steps_itself);
     thread->stepping = SN_STEP_NONE;
 }
 
@@ -353,21 +356,27 @@ static void asynchronous(sn_thread *thread, ucontext_t *context, const siginfo_t
     }
 }
 
-/** The instruction that the step has executed has pushed the flags, and with them the engine's trap flag. */
-static void clean_pushed_flags(const sn_thread *thread, const ucontext_t *context, uint64_t executed) {
-    enum { OPERAND_SIZE = 0x66, PUSH_FLAGS = 0x9c };
-    const uint8_t *code = (const uint8_t *)executed;
-    uint16_t *pushed = (uint16_t *)context->uc_mcontext.gregs[REG_RSP];
-    if (!sn_in_cache(executed) || !thread->stepping || thread->steps_itself || code[code[0] == OPERAND_SIZE] != PUSH_FLAGS) return;
-    uint16_t flags = *pushed & (uint16_t)~FLAG_TRAP;
-    sn_copy_safely(pushed, &flags, sizeof flags);
+/** The instruction that the engine's step has executed may have pushed the flags, and with them the engine's trap flag, or
+    popped the client's. */
+static void keep_flags_apart(sn_thread *thread, const ucontext_t *context) {
+    enum { OPERAND_SIZE = 0x66, PUSH_FLAGS = 0x9c, POP_FLAGS = 0x9d };
+    const uint8_t *code = (const uint8_t *)thread->stepped_at;
+    if (!sn_in_cache(thread->stepped_at)) return;
+    uint8_t opcode = code[code[0] == OPERAND_SIZE];
+    if (opcode == POP_FLAGS) {
+        thread->steps_itself = is_stepping(context);
+    } else if (opcode == PUSH_FLAGS && !thread->steps_itself) {
+        uint16_t *pushed = (uint16_t *)context->uc_mcontext.gregs[REG_RSP], flags = *pushed & (uint16_t)~FLAG_TRAP;
+        sn_copy_safely(pushed, &flags, sizeof flags);
+    }
 }
 
 /** A single step through the cache is done. */
 static void stepped(sn_thread *thread, ucontext_t *context) {
     interruption at = locate(thread, context);
-    clean_pushed_flags(thread, context, thread->stepped_at);
+    keep_flags_apart(thread, context);
     note_step(thread, context, &at);
+    set_stepping(context, true);
     if (at.where == IN_LOOKUP || at.where == IN_ENTRY || at.where == IN_FAST_CALL) return;
     if (at.where != IN_BLOCK) {
         end_stepping(thread, context);
@@ -455,9 +464,6 @@ static bool patching(const siginfo_t *info, ucontext_t *context) {
     return true;
 }
 
-/** The client steps itself, and has made a step: the instruction that it is at has not begun. */
-static bool is_step(const siginfo_t *info) { return info->si_signo == SIGTRAP && info->si_code == TRAP_TRACE; }
-
 /** What the client would see as the fault's address and program counter. */
 static void client_fault(sn_thread *thread, ucontext_t *context, siginfo_t *info, interruption *at) {
     restore_spilled(thread, context, at);
@@ -540,8 +546,8 @@ _Noreturn static void fail(sn_thread *thread, ucontext_t *context, const siginfo
     char what[256], callback[64];
     Dl_info module = {.dli_fname = "?", .dli_fbase = NULL};
     dladdr((void *)counter_of(context), &module);
-    snprintf(what, sizeof what, "signal %d at %s+%#lx, accessing %p", info->si_signo, module.dli_fname,
-             (unsigned long)(counter_of(context) - (uint64_t)module.dli_fbase), info->si_addr);
+    snprintf(what, sizeof what, "signal %d at %s+%#lx, accessing %p, code %d", info->si_signo, module.dli_fname,
+             (unsigned long)(counter_of(context) - (uint64_t)module.dli_fbase), info->si_addr, info->si_code);
     interruption at = locate(thread, context);
     const char *by = thread->callback;
     if (at.where == IN_FAST_CALL) by = "(called function)";
