@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /** Changes with every incompatible change of this header. Sonde refuses a tool of another version. */
-#define SN_TOOL_INTERFACE 2
+#define SN_TOOL_INTERFACE 3
 
 #define SN_EXPORT __attribute__((visibility("default")))
 
@@ -363,6 +363,8 @@ void sn_trace_flush(sn_thread *thread, sn_trace *trace);
 /** Stop calling `instrument`, and run bare code; or begin again. From any callback but `instrument`; takes effect in all
     threads before it returns to client code. */
 void sn_instrumentation_enable(bool on);
+/** What was asked for last; true at first. */
+bool sn_instrumentation_is_enabled(void);
 
 /** Have all blocks instrumented anew, since the tool would now insert something else. As above. */
 void sn_instrumentation_renew(void);
@@ -553,6 +555,23 @@ void sn_fail(int status, const char *format, ...) __attribute__((noreturn, forma
 int sn_client_arguments(const char *const **arguments); /**< returns how many */
 int sn_client_process(void);                            /**< process id */
 
+/* ------------------------------------------------------------------- control */
+
+/** What `sonde control PID WORD` asks for, and the program itself by Valgrind's VALGRIND_MONITOR_COMMAND("WORD"). */
+typedef enum sn_control_command {
+    SN_CONTROL_DUMP,   /**< write what is known so far */
+    SN_CONTROL_ZERO,   /**< begin to count anew */
+    SN_CONTROL_ON,     /**< begin to collect, or go on with it */
+    SN_CONTROL_OFF,    /**< stop collecting */
+    SN_CONTROL_STATUS, /**< say how it stands */
+} sn_control_command;
+
+typedef enum sn_control_outcome {
+    SN_CONTROL_DONE,
+    SN_CONTROL_FAILED, /**< the answer says why */
+    SN_CONTROL_USUAL,  /**< not the tool's affair: Sonde does what it does for a tool without the callback */
+} sn_control_outcome;
+
 /* ---------------------------------------------------------------- descriptor */
 
 /** What a tool is. Callbacks that are NULL are not called. */
@@ -597,6 +616,12 @@ typedef struct sn_tool {
     bool (*request)(sn_thread *thread, const uint64_t arguments[6], uint64_t *result);
     /** Somebody asked from outside (`sonde dump PID`) for what is known so far. */
     void (*dump)(sn_thread *thread);
+    /** Somebody asked from outside (`sonde control PID WORD`), or the program itself did. Called in a thread of the client
+        at an instruction; neither the end of the process nor that of a thread comes in between, but other threads run.
+        What is printed to `answer`, whole lines, goes to who asked. Sonde itself has `dump` called for SN_CONTROL_DUMP,
+        switches instrumentation for SN_CONTROL_ON and _OFF (of tools with an `instrument` callback), precedes the answer
+        to SN_CONTROL_STATUS by a line with the tool's name and whether instrumentation is on, and cannot zero. */
+    sn_control_outcome (*control)(sn_thread *thread, sn_control_command command, FILE *answer);
     /** The process ends, or is about to be replaced by execve: write what was found. Other threads may still be
         alive, but none ends meanwhile. */
     void (*end)(void);

@@ -106,6 +106,8 @@ static ssize_t write_diverted(void *cookie, const char *text, size_t size) {
     return diverted.failed ? 0 : (ssize_t)size;
 }
 
+bool sn_output_holds_record(void) { return is_record; }
+
 bool sn_output_divert(int descriptor, long at) {
     diverted.descriptor = descriptor;
     diverted.at = at;

@@ -33,4 +33,7 @@ bool sn_output_close(void);
     own. */
 void sn_output_after_fork(void);
 
+/** Whether the tool's output is a record of what happens (sn_output_is_record()), not a report. */
+bool sn_output_holds_record(void);
+
 #endif

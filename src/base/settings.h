@@ -27,6 +27,7 @@ typedef struct sn_settings {
     sn_texts only, skip;              /**< --only=PATTERN, --skip=PATTERN: see service/select.h. */
     bool quiet;                       /**< -q */
     unsigned verbose;                 /**< number of -v */
+    bool denies_valgrind;             /**< --running-on-valgrind=no: a program that asks is told that it runs natively. */
     bool stats;                       /**< --stats=yes: the engine's own counters at exit. */
 
     /* For who works on Sonde itself; listed by --help-debug. */

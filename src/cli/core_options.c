@@ -18,7 +18,7 @@
 #include "base/settings.h"
 
 static struct {
-    bool superblocks, links, fsgsbase, bmi2, fast_decode;
+    bool superblocks, links, fsgsbase, bmi2, fast_decode, admits_valgrind;
     int return_prediction;
     int64_t bisect_blocks, dump_block, break_block, block_limit, cache_size, exec_filters, exec_program, analysis_threads;
 } parsed = {
@@ -27,6 +27,7 @@ static struct {
     .fsgsbase = true,
     .bmi2 = true,
     .fast_decode = true,
+    .admits_valgrind = true,
     .bisect_blocks = -1,
     .dump_block = -1,
     .break_block = -1,
@@ -51,6 +52,8 @@ const sn_option sn_core_options[] = {
      "but not of these (may be repeated)"},
     {"analysis-threads", SN_OPTION_NUMBER, &parsed.analysis_threads, "0", NULL,
      "threads for full trace buffers"},
+    {"running-on-valgrind", SN_OPTION_FLAG, &parsed.admits_valgrind, "yes", NULL,
+     "what the program is told that asks by Valgrind's macro"},
     {"stats", SN_OPTION_FLAG, &sn_settings_current.stats, "no", NULL, "print the engine's counters at the end"},
     {0},
 };
@@ -116,6 +119,7 @@ void sn_core_options_apply(void) {
     settings->break_block = (uint64_t)parsed.break_block;
     settings->block_limit = (unsigned)parsed.block_limit;
     settings->cache_size = (uint64_t)parsed.cache_size;
+    settings->denies_valgrind = !parsed.admits_valgrind;
     settings->no_superblocks = !parsed.superblocks;
     settings->return_prediction = parsed.return_prediction;
     settings->analysis_threads = (unsigned)parsed.analysis_threads;

@@ -12,6 +12,7 @@
 #include "base/report_file.h"
 #include "base/settings.h"
 #include "cli/command_line.h"
+#include "cli/control_command.h"
 #include "cli/core_options.h"
 #include "cli/dump_command.h"
 #include "cli/environment.h"
@@ -76,6 +77,8 @@ int main(int count, char **words, char **environment) {
         sn_report_command((const char *const *)words + 2);
     if (count > 1 && strcmp(words[1], "dump") == 0)
         sn_dump_command((const char *const *)words + 2);
+    if (count > 1 && strcmp(words[1], "control") == 0)
+        sn_control_command_run((const char *const *)words + 2);
     sn_command_line line;
     sn_command_line_split((const char *const *)words + (count > 0), &line);
     answer_requests(&line);

@@ -165,6 +165,23 @@ static void with_lock(sn_thread *thread, uint32_t exit) {
 
 typedef void any_function(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
 
+static void tell_interrupted(sn_thread *thread) {
+    if (!thread->interrupted) return;
+    thread->interrupted = false;
+    const sn_tool *tool = sn_current_tool();
+    if (tool->interrupted) SN_TELL_TOOL("interrupted", tool->interrupted(thread, thread->interrupted_data,
+                                                                         thread->interrupted_completed));
+}
+
+/** A request that calls a function of the client: the block ends before its instruction. */
+static void leave_for_call(sn_thread *thread, const sn_call_record *call) {
+    uint32_t offset = call->resume - sn_block_record_at(call->block)->start;
+    thread->redirected = false;
+    sn_block_interrupted(thread, call->block, offset, call->instruction, 0, false);
+    tell_interrupted(thread);
+    with_lock(thread, SN_EXIT_RESUME);
+}
+
 /** A tool's call in the middle of a block. */
 static void call_tool(sn_thread *thread, uint32_t number) {
     sn_call_record call = *sn_call_record_at(number);
@@ -173,6 +190,10 @@ static void call_tool(sn_thread *thread, uint32_t number) {
     /* In the System V convention arguments that a function does not have do no harm. */
     if (call.enumerates) SN_TELL_TOOL("(accesses)", sn_enumerate_accesses(thread, &call));
     else SN_TELL_TOOL("(called function)", ((any_function *)call.function)(a[0], a[1], a[2], a[3], a[4], a[5]));
+    if (thread->redirected) {
+        leave_for_call(thread, &call);
+        return;
+    }
     thread->resume = call.resume;
     thread->inside_call = true;
     thread->call_generation = generation;
@@ -184,7 +205,10 @@ static void call_tool(sn_thread *thread, uint32_t number) {
  */
 static void finish(sn_thread *thread) {
     thread->recheck = 0;
-    if (sn_dump_is_asked()) sn_dump_answer(thread);
+    if (sn_dump_is_asked()) {
+        sn_dump_answer(thread);
+        if (sn_translate_wants_afresh()) thread->recheck = 1; /* instrumentation was switched: not into the old code */
+    }
     if (thread->pending.present) {
         if (thread->inside_call) {
             thread->stepping = SN_STEP_DELIVER;
@@ -200,14 +224,6 @@ static void finish(sn_thread *thread) {
     } else {
         sn_signals_release_mask(thread);
     }
-}
-
-static void tell_interrupted(sn_thread *thread) {
-    if (!thread->interrupted) return;
-    thread->interrupted = false;
-    const sn_tool *tool = sn_current_tool();
-    if (tool->interrupted) SN_TELL_TOOL("interrupted", tool->interrupted(thread, thread->interrupted_data,
-                                                                         thread->interrupted_completed));
 }
 
 /** Where the client is, taken from the record that the exit names while that cannot go away. */

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -17,8 +18,7 @@
 #include "base/log.h"
 #include "base/report_file.h"
 #include "base/x86_64/raw_syscall.h"
-#include "guest/events.h"
-#include "guest/process.h"
+#include "guest/control.h"
 #include "guest/thread.h"
 
 /** Requests that wait: process in the upper half, descriptor in the lower; 0: free. More at once are not heard. */
@@ -76,15 +76,30 @@ static void set_state(sn_dump_board *board, sn_dump_state state) {
     sn_syscall(__NR_futex, &board->state, FUTEX_WAKE, 1);
 }
 
-/** Have the tool tell; its report goes to the board if that is asked for. */
-static sn_dump_state tell(sn_thread *thread, const sn_dump_board *board, int descriptor) {
-    if (!sn_events_wanted.dumps) return SN_DUMP_UNABLE;
-    if (board->wants_text && !sn_output_divert(descriptor, SN_DUMP_TEXT_AT)) return SN_DUMP_FAILED;
-    sn_process_lock_end(); /* neither the end nor that of a thread comes in between */
-    SN_TELL_TOOL("dump", sn_current_tool()->dump(thread));
-    sn_process_unlock_end();
-    bool written = board->wants_text ? sn_output_divert_end() : sn_output_flush();
-    return written ? SN_DUMP_DONE : SN_DUMP_FAILED;
+/** A dump whose report goes to the board. */
+static sn_dump_state tell(sn_thread *thread, int descriptor) {
+    if (!sn_current_tool()->dump) return SN_DUMP_UNABLE;
+    if (sn_output_holds_record()) return SN_DUMP_RECORD;
+    if (!sn_output_divert(descriptor, SN_DUMP_TEXT_AT)) return SN_DUMP_FAILED;
+    sn_control_outcome outcome = sn_control(thread, SN_CONTROL_DUMP, sn_output());
+    return sn_output_divert_end() && outcome == SN_CONTROL_DONE ? SN_DUMP_DONE : SN_DUMP_FAILED;
+}
+
+/** Have a command carried out; the answer goes to the board. */
+static sn_dump_state carry_out(sn_thread *thread, sn_control_command command, int descriptor) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *answer = open_memstream(&text, &size);
+    if (!answer || command > SN_CONTROL_STATUS) return SN_DUMP_FAILED;
+    sn_control_outcome outcome = sn_control(thread, command, answer);
+    bool told = fclose(answer) == 0;
+    for (size_t done = 0; told && done < size;) {
+        long written = sn_syscall(__NR_pwrite64, descriptor, text + done, size - done, SN_DUMP_TEXT_AT + done);
+        told = written > 0;
+        done += told ? (size_t)written : 0;
+    }
+    free(text);
+    return !told ? SN_DUMP_FAILED : outcome == SN_CONTROL_DONE ? SN_DUMP_DONE : SN_DUMP_UNABLE;
 }
 
 static void answer(sn_thread *thread, uint64_t request) {
@@ -93,7 +108,7 @@ static void answer(sn_thread *thread, uint64_t request) {
     if (!open_board(request, &holder, &board)) return;
     snprintf(board->tool, sizeof board->tool, "%s", sn_current_tool()->name);
     set_state(board, SN_DUMP_TAKEN);
-    set_state(board, tell(thread, board, holder));
+    set_state(board, board->wants_text ? tell(thread, holder) : carry_out(thread, board->command, holder));
     munmap(board, sizeof *board);
     sn_descriptor_close(&holder);
 }

@@ -1,7 +1,7 @@
 /**
- * @fileoverview Requests from outside for what the tool knows so far: `sonde dump PID`.
+ * @fileoverview Requests from outside: `sonde control PID WORD`, and `sonde dump PID` for what the tool knows so far.
  *
- * Who asks (cli/dump_command.c) makes a file in memory, the board, and sends a thread of the process SN_DUMP_SIGNAL with
+ * Who asks (cli/ask.c) makes a file in memory, the board, and sends a thread of the process SN_DUMP_SIGNAL with
  * SN_DUMP_CODE: a signal that the engine never blocks, with a code that no kernel and no instruction gives. Whether one
  * process may signal another is the kernel's decision. The signal's words say which descriptor of which process the board
  * is; the answering process opens it by /proc, believes only a file in memory of that name that belongs to its own user (or
@@ -21,23 +21,25 @@
 #define SN_DUMP_SIGNAL SIGILL
 #define SN_DUMP_CODE (-61)
 /** In the upper half of the signal's value; the descriptor's number is in the lower one. */
-#define SN_DUMP_MAGIC UINT64_C(0x534e4431) /* "SND1" */
+#define SN_DUMP_MAGIC UINT64_C(0x534e4432) /* "SND2" */
 #define SN_DUMP_BOARD_NAME "sonde-dump"
-/** What the tool prints stands behind the board, if that is asked for. */
+/** The answer to a command stands behind the board, or, if that is asked for, what the tool prints. */
 #define SN_DUMP_TEXT_AT 4096
 
 typedef enum sn_dump_state {
     SN_DUMP_ASKED,
     SN_DUMP_TAKEN,   /**< being answered */
     SN_DUMP_DONE,
-    SN_DUMP_UNABLE,  /**< the tool has nothing to tell before the end */
+    SN_DUMP_UNABLE,  /**< not done: the answer says why */
+    SN_DUMP_RECORD,  /**< the tool's output is no report that could go elsewhere */
     SN_DUMP_FAILED,  /**< it could not be written */
 } sn_dump_state;
 
 typedef struct sn_dump_board {
     uint64_t magic;
     uint32_t state;      /**< sn_dump_state; a futex */
-    uint32_t wants_text; /**< the tool's report goes here instead of to where its reports go */
+    uint32_t command;    /**< sn_control_command */
+    uint32_t wants_text; /**< of SN_CONTROL_DUMP: the tool's report goes here instead of to where its reports go */
     char tool[64];       /**< filled in by the answer */
 } sn_dump_board;
 

@@ -17,7 +17,6 @@ void sn_events_init(const sn_tool *tool) {
         .memory = tool->memory_mapped || tool->memory_unmapped || tool->memory_protected || tool->memory_moved ||
                   tool->module_mapped || tool->module_unmapped,
         .signals = tool->signal != NULL,
-        .dumps = tool->dump != NULL,
     };
 }
 

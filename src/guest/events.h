@@ -22,7 +22,6 @@ typedef struct sn_events {
     bool memory;  /**< memory_* or module_* */
     bool modules; /**< module_* */
     bool signals;
-    bool dumps;
 } sn_events;
 
 extern sn_events sn_events_wanted;

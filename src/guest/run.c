@@ -45,7 +45,7 @@ void sn_run(const sn_tool *tool, const char *program, const char *const *argumen
     sn_cache_init();
     sn_blocks_init();
     sn_translate_init(tool);
-    if (tool->request) sn_translate_insert(sn_requests_insert);
+    sn_translate_insert(sn_requests_insert);
     sn_events_init(tool);
     sn_syscalls_init();
     sn_thread *thread = sn_threads_init(tool);

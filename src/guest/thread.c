@@ -23,6 +23,7 @@
 #include "guest/host_tls.h"
 #include "guest/limits.h"
 #include "guest/process.h"
+#include "guest/request.h"
 #include "guest/seccomp.h"
 #include "guest/signal.h"
 #include "guest/x86_64/abi.h"
@@ -211,6 +212,7 @@ static void forget(sn_thread *thread) {
     sn_engine_leave(thread);
     sn_signals_release(thread->signals);
     sn_traces_end(thread);
+    sn_client_calls_end(thread);
     sn_thread_discard(thread);
 }
 
@@ -546,6 +548,7 @@ void sn_thread_exit(sn_thread *thread, int status) {
         sn_stack_listening.thread_ends(thread);
         list_retire(thread);
         sn_traces_end(thread);
+        sn_client_calls_end(thread);
     }
     sn_process_unlock_end();
     /* The exit status stays the first thread's, as it is natively: this is no exit_group. */

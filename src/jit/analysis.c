@@ -376,15 +376,14 @@ static bool leaves_cache(const sn_operation *operation) {
     return operation->kind == SN_OPERATION_CALL || operation->kind == SN_OPERATION_ACCESSES;
 }
 
-/** Whether a place holds a call that leaves the cache: then each of its labels begins a sequence. */
-static bool has_call(const sn_analysis *analysis, const sn_place_list *place) {
+bool sn_analysis_leaves(const sn_analysis *analysis, const sn_place_list *place) {
     for (unsigned at = place->first; at; at = analysis->operations[at].next)
         if (leaves_cache(&analysis->operations[at])) return true;
     return false;
 }
 
 static void number_sequences(sn_analysis *analysis, const sn_place_list *place) {
-    bool cut = has_call(analysis, place);
+    bool cut = sn_analysis_leaves(analysis, place); /* then each of its labels begins a sequence */
     unsigned sequence = ++analysis->sequence_count;
     for (unsigned at = place->first; at; at = analysis->operations[at].next) {
         sn_operation *operation = &analysis->operations[at];

@@ -101,6 +101,9 @@ typedef struct sn_analysis {
 /** Forget everything. */
 void sn_analysis_reset(sn_analysis *analysis);
 
+/** Whether an operation at the place leaves the cache: then all of the client's registers must be its own. */
+bool sn_analysis_leaves(const sn_analysis *analysis, const sn_place_list *place);
+
 /** Give each operation the number of its sequence, and find the values that cross. After the tool's callback. */
 void sn_analysis_cut(sn_analysis *analysis);
 

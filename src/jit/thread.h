@@ -18,6 +18,7 @@
 
 struct sn_signal_table;
 struct sn_filter;
+struct sn_client_call;
 
 /** Limits on memory that the engine applies in the kernel's place (guest/limits.c). */
 enum { SN_LIMIT_ADDRESS_SPACE, SN_LIMIT_DATA, SN_MEMORY_LIMITS };
@@ -92,6 +93,8 @@ struct sn_thread {
     bool bare;              /**< the instruction at pc is to run once without analysis code */
     bool inside_analysis;   /**< resume is in the middle of analysis code: only stepping leads to a boundary */
     bool inside_call;       /**< resume is behind a tool call in the middle of a block */
+    bool redirected;        /**< the function that a tool's call called has set pc: the block is left for it */
+    struct sn_client_call *client_calls; /**< guest/x86_64/client_call.c */
     uint32_t call_generation; /**< of the cache, when the call was made */
     uint32_t in_engine;     /**< gate: this thread may hold engine locks */
     uint32_t in_client;     /**< it runs client code, or is on the way there: it may be in the code cache */

@@ -125,6 +125,7 @@ static _Atomic bool wants_bare;
 static bool bare;
 
 void sn_instrumentation_enable(bool on) { wants_bare = !on; }
+bool sn_instrumentation_is_enabled(void) { return !wants_bare; }
 
 /** How often sn_instrumentation_renew() was called, and how often it had been when the cache was emptied last. */
 static _Atomic unsigned wanted_renewals;

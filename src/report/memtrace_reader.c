@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <zstd.h>
 
 #include "base/hash.h"
@@ -180,9 +181,16 @@ static const char *find_unended(sn_memtrace_reader *reader) {
     return NULL;
 }
 
+/** What is in a file as reading begins: a program that goes on writing to it would be followed for ever. */
+static uint64_t end_of(FILE *stream) {
+    struct stat status;
+    return fstat(fileno(stream), &status) == 0 && S_ISREG(status.st_mode) ? (uint64_t)status.st_size : UINT64_MAX;
+}
+
 const char *sn_memtrace_read(sn_memtrace_reader *reader, FILE *stream, const sn_memtrace_listener *listener) {
     memtrace_header header;
-    for (reader->offset = 0;; reader->offset += sizeof header + header.packed_size) {
+    uint64_t end = end_of(stream);
+    for (reader->offset = 0; reader->offset < end; reader->offset += sizeof header + header.packed_size) {
         size_t size = fread(&header, 1, sizeof header, stream);
         if (size == 0 && !ferror(stream))
             break;

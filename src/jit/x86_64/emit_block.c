@@ -193,13 +193,16 @@ static void find_liveness(builder *b) {
     b->live_registers[b->block->count] = (uint16_t)registers;
     for (unsigned i = b->block->count; i-- > 0;) {
         const sn_insn *insn = &b->block->insns[i];
+        const sn_place_list *places = b->block->analysis.places[i];
+        /* What is called behind or before it may look at all registers, as client requests do. */
+        if (sn_analysis_leaves(&b->block->analysis, &places[SN_WHEN_AFTER])) b->live_registers[i + 1] = registers = 0xffff;
         if (leaves_block(insn)) flags = SN_FLAGS_ARITHMETIC, registers = 0xffff;
         flags = (flags & ~(unsigned)insn->flags_written) | insn->flags_read;
         registers = (registers & ~insn->registers_written) | insn->registers_read | 1u << SN_RSP;
         /* A fault shows the state before. Stack accesses fault only when the stack overflows: nobody looks at the
            arithmetic flags then (taking that into account as well would cost count a tenth of its speed). */
         sn_fault_kind fault = sn_fault_kind_of(insn);
-        if (fault != SN_FAULT_NONE) registers = 0xffff;
+        if (fault != SN_FAULT_NONE || sn_analysis_leaves(&b->block->analysis, &places[SN_WHEN_BEFORE])) registers = 0xffff;
         if (fault == SN_FAULT_ANY) flags = SN_FLAGS_ARITHMETIC;
         b->live_flags[i] = (uint8_t)flags;
         b->live_registers[i] = (uint16_t)registers;

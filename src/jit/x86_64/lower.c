@@ -733,13 +733,6 @@ static uint16_t operand_registers(const lowering *l, unsigned first) {
     return (uint16_t)registers;
 }
 
-/** Whether an operation of the place leaves the cache: the engine looks at all of the client's registers then. */
-static bool place_leaves(const lowering *l, unsigned first) {
-    for (unsigned number = first; number; number = at(l, number)->next)
-        if (at(l, number)->kind == SN_OPERATION_CALL || at(l, number)->kind == SN_OPERATION_ACCESSES) return true;
-    return false;
-}
-
 void sn_lower_place(builder *b, unsigned index, sn_when when) {
     static lowering state;
     lowering *l = &state;
@@ -753,7 +746,8 @@ void sn_lower_place(builder *b, unsigned index, sn_when when) {
         l->live_flags = sn_flags_dead_at(l->insn->target, SN_FLAGS_ARITHMETIC) ? 0 : SN_FLAGS_ARITHMETIC;
     } else {
         l->live_flags = b->live_flags[point];
-        if (!place_leaves(l, number)) l->unsaved = (uint16_t) ~(unsigned)b->live_registers[point] & l->available;
+        /* The engine looks at all of the client's registers when one of the operations leaves the cache. */
+        if (!sn_analysis_leaves(l->analysis, &l->analysis->places[index][when])) l->unsaved = (uint16_t) ~(unsigned)b->live_registers[point] & l->available;
     }
     if (b->pin.on) {
         l->available &= (uint16_t) ~(1u << b->pin.pointer);

@@ -295,14 +295,29 @@ static void thread_start(sn_thread *thread) {
     sn_thread_set_data(thread, state);
 }
 
-static void flush_thread(sn_thread *thread, void *data) {
-    (void)data;
+static void flush_coder(sn_thread *thread, bool ends) {
     thread_state *state = sn_thread_data(thread);
     if (!state)
         return;
     pthread_mutex_lock(&state->lock);
-    coders[format].flush(state->coder, true);
+    coders[format].flush(state->coder, ends);
     pthread_mutex_unlock(&state->lock);
+}
+
+static void flush_thread(sn_thread *thread, void *data) {
+    (void)data;
+    flush_coder(thread, true);
+}
+
+static void flush_running_thread(sn_thread *thread, void *data) {
+    (void)data;
+    flush_coder(thread, false);
+}
+
+/** All of this thread's accesses, and those of the others but for what their buffers hold, which are theirs. */
+static void dump(sn_thread *thread) {
+    sn_trace_flush(thread, trace);
+    sn_threads_visit(flush_running_thread, NULL);
 }
 
 static void thread_end(sn_thread *thread) {
@@ -349,5 +364,6 @@ SN_EXPORT const sn_tool sn_tool_descriptor = {
     .system_call_before = system_call_before,
     .system_call_after = system_call_after,
     .exec = exec,
+    .dump = dump,
     .end = end,
 };
