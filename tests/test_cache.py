@@ -273,6 +273,19 @@ def test_nothing_is_lost_at_the_end(tmp_path, ends, end, status, options):
         assert 63 <= counts["D1mw"] <= 64
 
 
+@pytest.mark.parametrize("options", [[], ["--analysis-threads=2"], ["--model=hierarchy"], ["--branch-sim=yes"]], ids=str)
+def test_repeated_instruction_that_is_interrupted(tmp_path, options):
+    """What it did before each fault is counted, once."""
+    source = PROGRAMS / "cache_repeat.c"
+    program = build(source, tmp_path / "repeat", "-O1")
+    cache(tmp_path, program, *options)
+    counts = line_counts(tmp_path / "sonde.out", source, "the line that counts")
+    done = 3 * 4096 - 100
+    assert counts["Dw"] == done
+    assert counts["D1mw"] == -(-done // 64)
+    assert done <= counts["Ir"] <= done + 10
+
+
 def test_fork(tmp_path, ends):
     """Each process writes what it did itself; the child's caches are as warm as its parent's."""
     ended = run(SONDE, "cache", *geometry_options(CACHES), f"--cachegrind-out-file={tmp_path}/%p.out",
