@@ -286,6 +286,18 @@ def test_an_address_that_says_nothing(folder, chromium):
         assert chromium.problems == []
 
 
+@pytest.mark.parametrize("text", [
+    "version: 1\nevents: Ir Dr\nfl=a\nfn=f\n1 5\ntotals: 5\n", "version: 1\nevents: Ir Dr\ntotals: 0\n",
+    "version: 1\nevents: Ir Dr\nfl=a\nfn=f\ntotals: 0\n", "cmd: x\nevents: Ir Dr\nfl=a\nfn=b\n1 -20\nfn=c\n2 5\nsummary: -15\n",
+    "cmd: x\nevents: Ir Dr\nsummary: 0\n"], ids=["zero event", "no function", "no cost", "difference", "empty"])
+def test_profiles_of_next_to_nothing(folder, chromium, text):
+    chromium.open(page_of(folder, text))
+    for view in chromium.run("sondePage.names"):
+        for event in (0, 1):
+            show(chromium, view, event=event)
+    assert chromium.run("document.documentElement.dataset.ready") == "yes" and chromium.problems == []
+
+
 def test_what_cannot_be_decoded_is_told(folder, chromium):
     page = page_of(folder, SMALL)
     text = page.read_text()

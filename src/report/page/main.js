@@ -112,10 +112,14 @@ class Page {
       tab.setAttribute("aria-selected", tab.dataset.view === view ? "true" : "false");
       tab.tabIndex = tab.dataset.view === view ? 0 : -1;
     }
+    this.place.setAttribute("aria-labelledby", `tab-${view}`);
+    if (needs.needsNode && this.state.profile.nodeCount === 0) {
+      this.place.replaceChildren(element("p", { class: "note" }, "The profile has no functions."));
+      return;
+    }
     const wanted = this.state.node;
     if (needs.needsNode && wanted === PROGRAM) this.state.node = this.firstNode();
     document.getElementById("chosen").textContent = this.state.node === PROGRAM ? "the whole program" : this.state.profile.names[this.state.node];
-    this.place.setAttribute("aria-labelledby", `tab-${view}`);
     const shown = this.views[view];
     if (shown.show) shown.show();
     else shown.draw();
