@@ -310,6 +310,8 @@ totals: 15 3
 """
     found = json.loads(printed("--format=json", "--sort=Sum", profile(tmp_path, text)))
     assert found["totals"] == {"Ir": 15, "Dr": 3, "Sum": 21, "Twice": 42}
+    assert found["meanings"] == ["Instructions", None, "Everything", None]
+    assert re.search(r"^  Sum +21 +Everything$", printed(tmp_path / "some.out"), re.M)
     rows = {row["function"]: row for row in found["functions"]}
     assert rows["f"]["inclusive"] == {"Ir": 15, "Dr": 3, "Sum": 21, "Twice": 42}
     assert rows["f"]["self"] == {"Ir": 5, "Dr": 2, "Sum": 9, "Twice": 18}

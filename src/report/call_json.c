@@ -209,6 +209,7 @@ void sn_call_print_json(const sn_call_view *view) {
     sn_json_string(&json, "command", lines->command);
     write_strings(&json, "descriptions", lines->descriptions.items, lines->descriptions.count);
     write_strings(&json, "events", lines->events, lines->event_count);
+    write_strings(&json, "meanings", lines->meanings, lines->event_count);
     write_counts(&json, "totals", view, lines->totals);
     if (view->tree != SN_CALL_TREE_NONE) {
         write_tree(&json, view);

@@ -364,9 +364,9 @@ static bool read_events(reader *reader) {
     return reader->event_count > 0 || wrong(reader, "no event is named");
 }
 
-/** The lines `event: Name = formula : long name` may come before `events:`; kept until all is read. */
+/** The lines `event: Name = formula : meaning` may come before `events:`; kept until all is read. */
 typedef struct formula_line {
-    const char *name, *formula;
+    const char *name, *formula, *meaning; /**< the latter two may be NULL */
     unsigned long line_number;
 } formula_line;
 
@@ -379,13 +379,22 @@ static bool read_event_definition(reader *reader, formula_lines *formulas) {
     if (length == 0) {
         return wrong(reader, "an event has no name");
     }
-    if (reader->part_number > 1 || !take(reader, '=')) {
-        return true; /* only a long name */
+    if (reader->part_number > 1) {
+        return true; /* the first part has said it */
     }
+    formula_line *line = sn_vector_add(formulas);
+    line->name = sn_intern_bytes(name, length);
+    line->line_number = reader->line_number;
     const char *colon = memchr(reader->at, ':', (size_t)(reader->end - reader->at));
-    reader->end = colon != NULL ? colon : reader->end;
-    *sn_vector_add(formulas) = (formula_line){
-        .name = sn_intern_bytes(name, length), .formula = rest(reader), .line_number = reader->line_number};
+    if (take(reader, '=')) {
+        size_t size = (size_t)((colon != NULL ? colon : reader->end) - reader->at);
+        line->formula = sn_intern_bytes(reader->at, size);
+    }
+    if (colon != NULL) {
+        reader->at = colon + 1;
+        skip_space(reader);
+        line->meaning = reader->at < reader->end ? rest(reader) : NULL;
+    }
     return true;
 }
 
@@ -456,12 +465,22 @@ static bool read_formula(reader *reader, const formula_line *line) {
 }
 
 static bool derive_events(reader *reader, const formula_lines *formulas) {
+    sn_profile *lines = &reader->profile->lines;
     for (size_t i = 0; i < formulas->count; i++) {
-        if (!read_formula(reader, &formulas->items[i])) {
+        if (formulas->items[i].formula != NULL && !read_formula(reader, &formulas->items[i])) {
             return false;
         }
     }
-    return sn_call_profile_derive(reader->profile) || wrong(reader, "the sum of a derived event is too large");
+    if (!sn_call_profile_derive(reader->profile)) {
+        return wrong(reader, "the sum of a derived event is too large");
+    }
+    for (size_t i = 0; i < formulas->count; i++) {
+        int event = sn_profile_event(lines, formulas->items[i].name, strlen(formulas->items[i].name));
+        if (event >= 0 && formulas->items[i].meaning != NULL) {
+            lines->meanings[event] = formulas->items[i].meaning;
+        }
+    }
+    return true;
 }
 
 /* --------------------------------------------------------------------- lines of names */

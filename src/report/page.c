@@ -314,6 +314,7 @@ static void write_head(page *page) {
     sn_json_string(&page->json, "command", lines->command != NULL ? lines->command : "");
     write_strings(page, "descriptions", lines->descriptions.items, lines->descriptions.count);
     write_strings(page, "events", lines->events, lines->event_count);
+    write_strings(page, "meanings", lines->meanings, lines->event_count);
     sn_json_number(&page->json, "event", (uint64_t)__builtin_ctzll(view->columns.sort.events));
     if (page->request->chosen >= 0 && page->place_of[page->request->chosen] != SN_PAGE_LEFT_OUT) {
         sn_json_number(&page->json, "chosen", page->place_of[page->request->chosen]);

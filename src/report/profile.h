@@ -28,6 +28,7 @@ typedef struct sn_profile {
     SN_VECTOR(const char *) descriptions;
     const char *command;
     const char *events[SN_PROFILE_MOST_EVENTS];
+    const char *meanings[SN_PROFILE_MOST_EVENTS]; /**< of events, as the file explains them; NULL where it does not */
     unsigned event_count;
     SN_VECTOR(sn_profile_row) rows;
     SN_VECTOR(int64_t) counts;                    /**< event_count of them a row */

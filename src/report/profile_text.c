@@ -56,8 +56,10 @@ static void print_total(const sn_profile *profile, unsigned event) {
     } else {
         printf("  %8s", "");
     }
-    if (row < KNOWN_COUNT) {
-        printf("  %s", known_events[row].what);
+    const char *meaning = row < KNOWN_COUNT ? known_events[row].what : profile->meanings[event];
+    if (meaning != NULL) {
+        printf("  ");
+        sn_form_print(meaning, SN_REPORT_WIDTH - 48, SN_FORM_CUT_END);
     }
     putchar('\n');
 }

@@ -54,7 +54,7 @@ class Page {
     document.getElementById("descriptions").replaceChildren(...data.descriptions.map((text) => element("li", {}, text)));
     const choice = document.getElementById("event");
     choice.replaceChildren(...profile.events.map((name, index) =>
-      element("option", { value: index }, `${name}: ${count(profile.totals[index])}`)));
+      element("option", { value: index, title: data.meanings[index] }, `${name}: ${count(profile.totals[index])}`)));
     choice.addEventListener("change", () => this.go({ event: Number(choice.value) }));
     document.getElementById("left-out").replaceChildren(...data.left_out.map((text) => element("li", {}, text)));
     document.getElementById("theme").addEventListener("click", () => this.changeTheme());
