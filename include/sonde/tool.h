@@ -264,6 +264,11 @@ void sn_call(sn_block *block, void *function, unsigned count, const sn_value *ar
     memcpy() and memset(), or string instructions, of assignments to them, and with -O3 or
     -ftree-loop-distribute-patterns of loops. Up to 6 arguments; returns a 64-bit value. */
 sn_value sn_call_fast(sn_block *block, void *function, unsigned count, const sn_value *arguments);
+
+/** If `a condition b`, which should be rare, call `function(thread, data, a, b, stack pointer of the client)`, a leaf function
+    as above, whose result is ignored. Where it is not called, this costs the comparison. */
+void sn_call_fast_if(sn_block *block, sn_condition condition, sn_value a, sn_value b, void *function, uint64_t data);
+
 #define SN_FAST __attribute__((target("general-regs-only"), no_stack_protector, no_instrument_function, aligned(16)))
 
 /** One access to memory as it happened. */

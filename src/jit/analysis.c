@@ -264,6 +264,15 @@ sn_value sn_call_fast(sn_block *block, void *function, unsigned count, const sn_
     return with_result(block, operation);
 }
 
+void sn_call_fast_if(sn_block *block, sn_condition condition, sn_value a, sn_value b, void *function, uint64_t data) {
+    sn_operation *operation = add(block, SN_OPERATION_CALL_IF);
+    operation->what = (uint16_t)condition;
+    operation->a = a;
+    operation->b = b;
+    operation->function = function;
+    operation->data = (void *)(uintptr_t)data;
+}
+
 void sn_call_before(sn_block *block, unsigned index, void (*function)(sn_thread *thread, void *data), void *data) {
     sn_insert_before(block, index);
     sn_value arguments[2] = {sn_current_thread(block), sn_constant(block, (uint64_t)(uintptr_t)data)};
@@ -426,6 +435,7 @@ static const char *const kind_names[] = {
     [SN_OPERATION_THREAD] = "thread", [SN_OPERATION_ADDRESS] = "address", [SN_OPERATION_VALUE] = "value",
     [SN_OPERATION_COPY] = "copy", [SN_OPERATION_LOAD] = "load", [SN_OPERATION_STORE] = "store",
     [SN_OPERATION_COMPUTE] = "compute", [SN_OPERATION_ASSIGN] = "assign", [SN_OPERATION_BRANCH] = "branch",
+    [SN_OPERATION_CALL_IF] = "fast call if",
     [SN_OPERATION_LABEL] = "label", [SN_OPERATION_SLOT_LOAD] = "slot load", [SN_OPERATION_SLOT_STORE] = "slot store",
     [SN_OPERATION_COUNT] = "count", [SN_OPERATION_ARGUMENT] = "argument", [SN_OPERATION_CALL] = "call",
     [SN_OPERATION_ACCESSES] = "accesses", [SN_OPERATION_CALL_FAST] = "fast call", [SN_OPERATION_FIELD] = "field",

@@ -45,6 +45,7 @@ typedef enum sn_operation_kind {
     SN_OPERATION_CALL,       /**< leave the cache for function(arguments) */
     SN_OPERATION_ACCESSES,   /**< leave it for accesses(thread, ..., data) */
     SN_OPERATION_CALL_FAST,  /**< result = function(arguments) */
+    SN_OPERATION_CALL_IF,    /**< function(thread, data, a, b, stack pointer) if a `what` b, apart from the block */
     SN_OPERATION_FIELD,      /**< size bytes of a to `offset` of trace `number`'s next record */
     SN_OPERATION_FIELD_COPY, /**< bytes of operand `what` to `offset` of the next record of trace `number` */
     SN_OPERATION_APPENDED,   /**< the record of trace `number`, `size` bytes, is complete */

@@ -98,14 +98,9 @@ static void insert_entry(sn_block *block, unsigned index, uint64_t address) {
     note_start(address);
     block->functions |= UINT64_C(1) << index;
     sn_insert_before(block, index);
-    sn_label is_other = sn_label_new(block), is_done = sn_label_new(block);
     sn_value end = sn_slot_load(block, sn_shadow.slots.end);
-    sn_branch_if(block, SN_NOT_EQUAL, sn_load(block, end, LAST(target), 8), constant(block, address), is_other);
-    sn_branch_if(block, SN_BELOW, end, sn_slot_load(block, sn_shadow.slots.limit), is_done);
-    sn_label_here(block, is_other);
-    sn_value arguments[] = {sn_current_thread(block), constant(block, address), sn_stack_pointer(block)};
-    sn_call_fast(block, (void *)sn_shadow_entered, 3, arguments);
-    sn_label_here(block, is_done);
+    sn_call_fast_if(block, SN_NOT_EQUAL, sn_load(block, end, LAST(target), 8), constant(block, address),
+                    (void *)sn_shadow_entered, address);
 }
 
 /** A stub, if it was called: the frame is that of a call to where it leads. */
@@ -155,17 +150,15 @@ static void insert_return(sn_block *block, unsigned index) {
     if (slot == count) return;
     sn_insert_before(block, index);
     sn_value address = sn_operand_address(block, slot);
-    sn_label is_done = sn_label_new(block), is_other = sn_label_new(block);
-    if (!sn_shadow.left) {
-        sn_value end = sn_slot_load(block, sn_shadow.slots.end);
-        sn_branch_if(block, SN_NOT_EQUAL, sn_load(block, end, LAST(slot), 8), address, is_other);
+    sn_value end = sn_slot_load(block, sn_shadow.slots.end), expected = sn_load(block, end, LAST(slot), 8);
+    if (sn_shadow.left) {
+        sn_value arguments[] = {sn_current_thread(block), constant(block, 0), expected, address};
+        sn_call_fast(block, (void *)sn_shadow_returned, 4, arguments);
+    } else {
+        sn_call_fast_if(block, SN_NOT_EQUAL, expected, address, (void *)sn_shadow_returned_otherwise, 0);
+        end = sn_slot_load(block, sn_shadow.slots.end);
         sn_slot_store(block, sn_shadow.slots.end, sn_compute(block, SN_ADD, end, constant(block, (uint64_t)-FRAME)));
-        sn_branch_if(block, SN_EQUAL, address, address, is_done);
-        sn_label_here(block, is_other);
     }
-    sn_value arguments[] = {sn_current_thread(block), address, sn_load(block, address, 0, 8)};
-    sn_call_fast(block, (void *)sn_shadow_returned, 3, arguments);
-    sn_label_here(block, is_done);
 }
 
 /** What was called at a lower stack pointer is over. */

@@ -12,14 +12,12 @@
 #include "service/contexts.h"
 
 /* Room for frames, committed as it is touched. A frame is 32 bytes, and a call takes at least 8 of the client's stack, usually
-   more than 32; what a client's own stacks need is small, for there may be many. */
-#define OWN_STACK_SIZE (UINT64_C(1) << 30)
-#define STACK_SIZE (UINT64_C(1) << 22)
-#define MOST_STACKS (UINT32_C(1) << 16)
+   more than 32: a thread's own stack may be a gigabyte, one that the client made 64 megabytes, with nothing but return
+   addresses in it. So much room makes it needless to ask at each call whether there is some. */
+#define OWN_STACK_SIZE (UINT64_C(1) << 32)
+#define STACK_SIZE (UINT64_C(1) << 28)
+#define MOST_STACKS (UINT32_C(1) << 14)
 #define SPARE_STACKS 4
-
-/** Calls that are pushed between two checks of the limit: functions that are not known as such check nothing. */
-#define PAST_LIMIT 4096
 
 static bool is_on;
 static sn_slot own_slot; /**< the stack that the thread began on */
@@ -36,16 +34,11 @@ void *sn_contexts_reserve(size_t size) {
     return memory;
 }
 
-static void prepare(sn_shadow_stack *stack, void *memory, size_t size) {
-    stack->frames = memory;
-    stack->limit = stack->frames + size / sizeof *stack->frames - PAST_LIMIT;
-}
-
 /** One more in the pool, if there is room. The lock is held. */
 static void make_stack(void) {
     if (stack_count == MOST_STACKS) return;
     sn_shadow_stack *stack = &records[stack_count];
-    prepare(stack, stacks + stack_count++ * STACK_SIZE, STACK_SIZE);
+    stack->frames = (sn_call_frame *)(stacks + stack_count++ * STACK_SIZE);
     stack->next_free = sn_shadow.pool;
     sn_shadow.pool = stack;
 }
@@ -60,7 +53,7 @@ static void begin_at_base(sn_thread *thread, sn_shadow_stack *stack, uint64_t st
 
 static void thread_begins(sn_thread *thread, const sn_thread *parent) {
     sn_shadow_stack *own = sn_contexts_reserve(sizeof *own);
-    prepare(own, sn_contexts_reserve(OWN_STACK_SIZE), OWN_STACK_SIZE);
+    own->frames = sn_contexts_reserve(OWN_STACK_SIZE);
     own->is_own = true;
     thread->slots[own_slot] = (uint64_t)own;
     begin_at_base(thread, own, sn_thread_stack_pointer(thread));
@@ -195,7 +188,7 @@ static void reserve_tree(void) {
 void sn_contexts_enable(void) {
     if (is_on) return;
     is_on = true;
-    sn_shadow.slots = (sn_shadow_slots){.end = sn_slot_new(), .limit = sn_slot_new(), .current = sn_slot_new()};
+    sn_shadow.slots = (sn_shadow_slots){.end = sn_slot_new(), .current = sn_slot_new()};
     own_slot = sn_slot_new();
     stacks = sn_contexts_reserve(MOST_STACKS * STACK_SIZE);
     for (unsigned i = 0; i < SPARE_STACKS; i++) make_stack();

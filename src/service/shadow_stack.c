@@ -24,7 +24,6 @@ sn_shadow_stack *sn_shadow_current(sn_thread *thread) {
 
 void sn_shadow_use(sn_thread *thread, sn_shadow_stack *stack, sn_call_frame *end) {
     thread->slots[sn_shadow.slots.current] = (uint64_t)stack;
-    thread->slots[sn_shadow.slots.limit] = (uint64_t)stack->limit;
     set_end(thread, end);
 }
 
@@ -33,7 +32,6 @@ static uint64_t slot_of(const sn_call_frame *frame) { return frame->slot & ~(uin
 
 static void push(sn_thread *thread, uint64_t slot, uint32_t site, uint64_t target) {
     sn_call_frame *frame = end_of(thread);
-    if (frame >= sn_shadow_current(thread)->limit) return;
     *frame = (sn_call_frame){.slot = slot, .site = site, .target = target};
     if (sn_shadow.left) frame->data = sn_counter_value(thread, sn_shadow.counter);
     set_end(thread, frame + 1);
@@ -79,15 +77,12 @@ static void push_tail(sn_thread *thread, uint64_t slot, uint64_t entry) {
     push(thread, slot | SN_FRAME_TAIL, SN_SITE_NONE, entry);
 }
 
-uint64_t sn_shadow_entered(sn_thread *thread, uint64_t entry, uint64_t stack_pointer) {
-    if (end_of(thread) >= sn_shadow_current(thread)->limit) {
-        set_end(thread, sn_shadow_current(thread)->limit - 1);
-        return 0;
-    }
+void sn_shadow_entered(sn_thread *thread, uint64_t entry, uint64_t target, uint64_t same_entry, uint64_t stack_pointer) {
+    (void)target, (void)same_entry;
     sn_shadow_unwind(thread, stack_pointer);
     sn_call_frame *frame = last(thread);
     bool is_in_place = slot_of(frame) == stack_pointer;
-    if (frame->target == entry && (is_base(frame) || is_in_place)) return 0;
+    if (frame->target == entry && (is_base(frame) || is_in_place)) return;
     bool never_returns = stack_pointer >= sn_shadow_current(thread)->high;
     if (is_base(frame) && (frame->target == 0 || never_returns)) {
         retarget(frame, entry);
@@ -101,21 +96,24 @@ uint64_t sn_shadow_entered(sn_thread *thread, uint64_t entry, uint64_t stack_poi
     } else {
         push_tail(thread, stack_pointer, entry);
     }
-    return 0;
 }
 
 /* ----------------------------------------------------------------------------------------------------- returns */
 
-uint64_t sn_shadow_returned(sn_thread *thread, uint64_t slot, uint64_t target) {
+void sn_shadow_returned(sn_thread *thread, uint64_t nothing, uint64_t expected, uint64_t slot) {
+    (void)nothing, (void)expected;
     while (!is_base(last(thread)) && slot_of(last(thread)) <= slot) pop(thread);
-    sn_call_frame *frame = last(thread);
-    /* Out of the first function that is known of this stack: into its caller, or what else was put there. */
     sn_shadow_stack *stack = sn_shadow_current(thread);
-    if (is_base(frame) && slot >= stack->high) {
-        retarget(frame, target);
+    if (is_base(last(thread)) && slot >= stack->high) {
+        /* Out of the first function that is known of this stack: into its caller, or what else was put there. */
+        retarget(last(thread), 0);
         stack->high = slot + sizeof slot;
     }
-    return 0;
+}
+
+void sn_shadow_returned_otherwise(sn_thread *thread, uint64_t nothing, uint64_t expected, uint64_t slot) {
+    sn_shadow_returned(thread, nothing, expected, slot);
+    set_end(thread, end_of(thread) + 1);
 }
 
 /* ---------------------------------------------------------------------------------------------------- switches */

@@ -39,7 +39,6 @@ typedef struct sn_call_site {
     `data` the context below it (0: none). */
 typedef struct sn_shadow_stack {
     sn_call_frame *frames;
-    sn_call_frame *limit;  /**< deeper calls are not noted */
     sn_call_frame *end;    /**< while suspended: behind its last frame */
     uint64_t low;          /**< while suspended: the client's stack pointer */
     uint64_t high;         /**< as far as known, where the client's stack began */
@@ -50,7 +49,6 @@ typedef struct sn_shadow_stack {
 /** What inserted code knows: numbers of per-thread slots. */
 typedef struct sn_shadow_slots {
     sn_slot end;      /**< behind the last frame */
-    sn_slot limit;    /**< the current stack's */
     sn_slot current;  /**< sn_shadow_stack */
 } sn_shadow_slots;
 
@@ -73,10 +71,13 @@ extern sn_shadow_shared sn_shadow;
 /* ------------------------------------------------------------------ called by inserted code (shadow_stack.c) */
 
 /** The function at `entry` begins, and the last frame is not that of a call to it. */
-uint64_t sn_shadow_entered(sn_thread *thread, uint64_t entry, uint64_t stack_pointer);
+void sn_shadow_entered(sn_thread *thread, uint64_t entry, uint64_t target, uint64_t same_entry, uint64_t stack_pointer);
 
-/** A return at `slot` to `target`, and the last frame is not that of its call (or the tool watches). */
-uint64_t sn_shadow_returned(sn_thread *thread, uint64_t slot, uint64_t target);
+/** A return at `slot`. */
+void sn_shadow_returned(sn_thread *thread, uint64_t nothing, uint64_t expected, uint64_t slot);
+
+/** The same, when `expected`, the last frame's slot, is another one; the caller takes one more frame away behind it. */
+void sn_shadow_returned_otherwise(sn_thread *thread, uint64_t nothing, uint64_t expected, uint64_t slot);
 
 /** The stack pointer was replaced. Returns whether it now points to a stack that is not known: sn_shadow_new_stack(). */
 uint64_t sn_shadow_switched(sn_thread *thread, uint64_t old, uint64_t new);

@@ -14,7 +14,7 @@ static sn_trace *words, *wide;
 static uint64_t table[4096];
 static sn_counter counters;
 static sn_slot slot;
-static uint64_t records;
+static uint64_t records, wrong_calls;
 
 static const sn_option options[] = {
     {"what", SN_OPTION_NUMBER, &what, "119", NULL, "sum of the parts that are inserted"},
@@ -79,6 +79,23 @@ static void insert_computing(sn_block *block) {
     sn_count(block, counters + 1, sn_constant(block, 1));
 }
 
+/** Called where two values compare so; checks that it gets them. */
+SN_FAST static void compared(sn_thread *thread, uint64_t data, uint64_t a, uint64_t b, uint64_t stack_pointer) {
+    bool is_so = data == 0 ? a == b : data == 1 ? a != b : a < b;
+    if (thread == NULL || stack_pointer == 0 || !is_so) __atomic_add_fetch(&wrong_calls, 1, __ATOMIC_RELAXED);
+    table[stack_pointer >> 3 & 63] ^= a;
+}
+
+/** With and without comparisons that leave the flags alone; with constants; next to the client's registers as values. */
+static void insert_rare_calls(sn_block *block, unsigned index) {
+    static const sn_condition conditions[] = {SN_EQUAL, SN_NOT_EQUAL, SN_BELOW};
+    unsigned which = index % 3;
+    sn_insert_before(block, index);
+    sn_value x = sn_load(block, sn_constant(block, (uint64_t)(uintptr_t)table), 8 * (int32_t)(index & 7), 1);
+    sn_value y = index & 1 ? sn_constant(block, index & 4 ? 1 : UINT64_C(0x123456789a)) : sn_stack_pointer(block);
+    sn_call_fast_if(block, conditions[which], x, y, (void *)compared, which);
+}
+
 static void insert_fast_call(sn_block *block, unsigned index, bool goes_on) {
     sn_insert_before(block, index);
     sn_value arguments[] = {sn_constant(block, index), sn_current_thread(block), sn_slot_load(block, slot)};
@@ -125,6 +142,7 @@ static void instrument(sn_block *block) {
         if (what & COMPUTING) sn_insert_before(block, i), insert_computing(block);
         if (what & COMPUTING && goes_on) sn_insert_after(block, i), insert_computing(block);
         if (what & FAST_CALLS) insert_fast_call(block, i, goes_on);
+        if (what & FAST_CALLS) insert_rare_calls(block, i);
         if (what & CALLS) insert_call(block, i);
         if (what & ACCESSES && instruction->accesses_vary) sn_insert_accesses(block, i, accesses, NULL);
         if (what & RECORDED && instruction->accesses_vary) insert_recording(block, i);
@@ -132,7 +150,10 @@ static void instrument(sn_block *block) {
     }
 }
 
-static void end(void) { fprintf(sn_output(), "records: %lu\n", (unsigned long)records); }
+static void end(void) {
+    if (wrong_calls != 0) __builtin_trap(); /* nothing else is so sure to be seen */
+    fprintf(sn_output(), "records: %lu\n", (unsigned long)records);
+}
 
 SN_EXPORT const sn_tool sn_tool_descriptor = {
     .interface = SN_TOOL_INTERFACE, .name = "analysis", .version = "1", .description = "inserts everything everywhere",

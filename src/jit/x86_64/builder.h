@@ -46,6 +46,23 @@ typedef struct open_exit {
     pinning pin;      /**< in force at the branch */
 } open_exit;
 
+#define SN_MOST_RARE_CALLS 512
+
+/** A fast call that rarely happens, whose code is still to be written: behind everything else of the block. */
+typedef struct rare_call {
+    uint64_t field;       /**< address of the displacement that leads there */
+    uint64_t back;        /**< where it goes on */
+    void *function;
+    uint64_t data;
+    uint64_t constants[2];/**< the values that were compared, or */
+    uint8_t registers[2]; /**< where they are; 0xff: constant */
+    unsigned index;       /**< of the instruction */
+    uint16_t saved;       /**< registers whose client values have been saved */
+    bool saved_flags;
+    bool keeps_flags;     /**< they are the client's, and needed */
+    pinning pin;          /**< in force there */
+} rare_call;
+
 typedef struct builder {
     sn_emitter e;
     sn_block *block;
@@ -54,12 +71,15 @@ typedef struct builder {
     uint32_t analysis;
     unsigned open_count;
     open_exit open[SN_MOST_INSTRUCTIONS + 2];
+    unsigned rare_count;
     sn_place last;
     bool has_last;
     unsigned current; /**< instruction that is being emitted */
     bool committed;   /**< analysis code has run for it: the state before it is no boundary any more */
     pinning pin;
     pinned_stretch stretch;
+    /* What follows is not cleared for each block. */
+    rare_call rare[SN_MOST_RARE_CALLS];
     uint8_t live_flags[SN_MOST_INSTRUCTIONS + 1];
     uint16_t live_registers[SN_MOST_INSTRUCTIONS + 1];
 } builder;
@@ -79,6 +99,8 @@ void sn_builder_reading_place(builder *b, uint16_t saved, bool saved_flags);
 
 /** Emit the analysis code at a place. */
 void sn_lower_place(builder *b, unsigned index, sn_when when);
+/** Emit what places have left for the end of the block. */
+void sn_lower_rare_calls(builder *b);
 
 /** Find the stretch of the block in which registers can be pinned for a trace. */
 void sn_lower_plan(builder *b);

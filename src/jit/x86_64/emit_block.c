@@ -997,7 +997,7 @@ static void emit_mistake(builder *b, uint64_t client) {
 bool sn_emit_block(sn_block *block, uint32_t number) {
     static builder state;
     builder *b = &state;
-    memset(b, 0, offsetof(builder, live_flags));
+    memset(b, 0, offsetof(builder, rare));
     size_t room;
     uint8_t *start = sn_cache_cursor(&room);
     b->e = (sn_emitter){.start = start, .cursor = start, .limit = start + (room < 0xf000 ? room : 0xf000)};
@@ -1023,6 +1023,7 @@ bool sn_emit_block(sn_block *block, uint32_t number) {
     b->current = block->count - 1;
     emit_end(b);
     emit_stubs(b);
+    sn_lower_rare_calls(b);
     if (b->e.overflowed) return false;
     b->record->size = (uint32_t)(b->e.cursor - start);
     sn_cache_commit(b->e.cursor);

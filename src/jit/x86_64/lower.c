@@ -77,8 +77,12 @@ static const sn_operand *operation_operand(const lowering *l, const sn_operation
 
 static bool is_second_byte(const sn_operand *operand) { return operand->place == SN_PLACE_GENERAL && operand->displacement; }
 
+static bool compares(const sn_operation *operation) {
+    return operation->kind == SN_OPERATION_BRANCH || operation->kind == SN_OPERATION_CALL_IF;
+}
+
 static bool is_equality(const sn_operation *operation) {
-    return operation->kind == SN_OPERATION_BRANCH && (operation->what == SN_EQUAL || operation->what == SN_NOT_EQUAL);
+    return compares(operation) && (operation->what == SN_EQUAL || operation->what == SN_NOT_EQUAL);
 }
 
 static bool is_small_difference(const lowering *l, sn_value value) {
@@ -91,6 +95,7 @@ static bool changes_flags(const lowering *l, const sn_operation *operation) {
     case SN_OPERATION_COMPUTE:
         return !(operation->what == SN_ADD || (operation->what == SN_SUBTRACT && is_small_difference(l, operation->b)));
     case SN_OPERATION_BRANCH:
+    case SN_OPERATION_CALL_IF:
     case SN_OPERATION_CALL_FAST: return true;
     case SN_OPERATION_VALUE:
     case SN_OPERATION_COPY:
@@ -106,7 +111,8 @@ static bool has_flagless_form(const lowering *l, const sn_operation *operation) 
     case SN_OPERATION_COMPUTE:
         if (operation->what == SN_AND) return is_constant(l, operation->b) && sn_is_flagless_mask(constant_of(l, operation->b));
         return operation->what >= SN_SHIFT_LEFT || operation->what == SN_SUBTRACT;
-    case SN_OPERATION_BRANCH: return is_equality(operation) && l->available >> SN_RCX & 1;
+    case SN_OPERATION_BRANCH:
+    case SN_OPERATION_CALL_IF: return is_equality(operation) && l->available >> SN_RCX & 1;
     case SN_OPERATION_CALL_FAST: return false;
     default: return true;
     }
@@ -146,7 +152,8 @@ static bool needs_register(const lowering *l, const sn_operation *operation, boo
     case SN_OPERATION_FIELD: return operation->size == 8 && !small;
     case SN_OPERATION_SLOT_STORE:
     case SN_OPERATION_ARGUMENT: return !small;
-    case SN_OPERATION_BRANCH: return first || !small || (l->flagless && !is_small_difference(l, value));
+    case SN_OPERATION_BRANCH:
+    case SN_OPERATION_CALL_IF: return first || !small || (l->flagless && !is_small_difference(l, value));
     default: return true;
     }
 }
@@ -488,6 +495,28 @@ static void emit_branch(lowering *l, const sn_operation *operation, const uint8_
     label_chain[operation->number] = field;
 }
 
+static void note_compared(const lowering *l, sn_value value, uint64_t *constant, uint8_t *reg) {
+    *reg = is_constant(l, value) ? NO_REGISTER : register_of[value];
+    if (is_constant(l, value)) *constant = constant_of(l, value);
+}
+
+/** The comparison; the call comes behind the block's other code. */
+static void emit_call_if(lowering *l, const sn_operation *operation, const uint8_t *own) {
+    builder *b = l->b;
+    uint64_t field = emit_condition(l, operation, false, own);
+    if (b->e.overflowed) return;
+    if (b->rare_count == SN_MOST_RARE_CALLS) { /* as if the block were too large: a shorter one is tried */
+        b->e.overflowed = true;
+        return;
+    }
+    rare_call *call = &b->rare[b->rare_count++];
+    *call = (rare_call){.field = field, .back = sn_emit_address(&b->e), .function = operation->function,
+                        .data = (uint64_t)(uintptr_t)operation->data, .index = b->current, .saved = l->saved,
+                        .saved_flags = l->saves_flags, .keeps_flags = l->live_flags && !l->saves_flags, .pin = b->pin};
+    note_compared(l, operation->a, &call->constants[0], &call->registers[0]);
+    note_compared(l, operation->b, &call->constants[1], &call->registers[1]);
+}
+
 static void emit_label(builder *b, unsigned label) {
     for (uint64_t field = label_chain[label]; field && !b->e.overflowed;) {
         uint32_t next = *(uint32_t *)field;
@@ -542,6 +571,61 @@ static void emit_call_fast(lowering *l, const sn_operation *operation) {
     if (result != SN_RAX) sn_emit_move(e, result, SN_RAX);
     for (unsigned reg = 0; reg < 16; reg++)
         if (kept >> reg & 1) sn_emit_load_thread(e, reg, SN_THREAD_KEPT + 8 * reg);
+}
+
+/** Arguments 2 and 3 of a call that rarely happens: what was compared. */
+static void emit_compared(sn_emitter *e, const rare_call *call) {
+    for (unsigned i = 0; i < 2; i++) {
+        uint32_t slot = SN_THREAD_ARGUMENTS + 8 * i;
+        if (call->registers[i] == SN_RAX) continue; /* stored already */
+        if (call->registers[i] != NO_REGISTER) {
+            sn_emit_store_thread(e, call->registers[i], slot);
+        } else {
+            sn_emit_load_constant(e, SN_RAX, call->constants[i]); /* kept by now, and compared with nothing */
+            sn_emit_store_thread(e, SN_RAX, slot);
+        }
+    }
+}
+
+static void emit_rare_call(builder *b, const rare_call *call) {
+    sn_emitter *e = &b->e;
+    sn_patch_displacement(call->field, sn_emit_address(e));
+    b->pin = call->pin;
+    b->current = call->index;
+    sn_builder_analysis_place(b, call->saved, call->saved_flags);
+    for (unsigned reg = 0; reg < 16; reg++)
+        if (CALLER_SAVED >> reg & 1) sn_emit_store_thread(e, reg, SN_THREAD_KEPT + 8 * reg);
+    /* Before that register is used for the flags or a constant. */
+    for (unsigned i = 0; i < 2; i++)
+        if (call->registers[i] == SN_RAX) sn_emit_store_thread(e, SN_RAX, SN_THREAD_ARGUMENTS + 8 * i);
+    if (call->keeps_flags) {
+        sn_emit_bytes(e, "\x9f\x0f\x90\xc0", 4); /* lahf; seto %al */
+        sn_emit_store_thread(e, SN_RAX, SN_THREAD_SAVED_FLAGS);
+    }
+    sn_emit_store_thread(e, SN_RSP, SN_THREAD_KEPT + 8 * SN_RSP);
+    sn_emit_store_thread_constant32(e, SN_THREAD_IN_FAST_CALL, 1);
+    emit_compared(e, call);
+    sn_emit_load_thread(e, SN_RDI, SN_THREAD_SELF);
+    sn_emit_load_constant(e, SN_RSI, call->data);
+    sn_emit_load_thread(e, SN_RDX, SN_THREAD_ARGUMENTS);
+    sn_emit_load_thread(e, SN_RCX, SN_THREAD_ARGUMENTS + 8);
+    sn_emit_move(e, SN_R8, SN_RSP);
+    sn_emit_load_thread(e, SN_RSP, SN_THREAD_ENGINE_STACK);
+    sn_emit_load_constant(e, SN_RAX, (uint64_t)(uintptr_t)call->function);
+    sn_emit_bytes(e, "\xff\xd0", 2); /* call *%rax */
+    sn_emit_load_thread(e, SN_RSP, SN_THREAD_KEPT + 8 * SN_RSP);
+    sn_emit_store_thread_constant32(e, SN_THREAD_IN_FAST_CALL, 0);
+    if (call->keeps_flags) {
+        sn_emit_load_thread(e, SN_RAX, SN_THREAD_SAVED_FLAGS);
+        sn_emit_bytes(e, "\x04\x7f\x9e", 3); /* add $0x7f, %al; sahf */
+    }
+    for (unsigned reg = 0; reg < 16; reg++)
+        if (CALLER_SAVED >> reg & 1) sn_emit_load_thread(e, reg, SN_THREAD_KEPT + 8 * reg);
+    sn_emit_jump(e, call->back);
+}
+
+void sn_lower_rare_calls(builder *b) {
+    for (unsigned i = 0; i < b->rare_count && !b->e.overflowed; i++) emit_rare_call(b, &b->rare[i]);
 }
 
 /** Register that points to the next record, and how far behind it that begins. */
@@ -642,6 +726,7 @@ static void emit_operation(lowering *l, unsigned number) {
         else sn_emit_move(e, result, register_of[operation->a]);
         break;
     case SN_OPERATION_BRANCH: emit_branch(l, operation, own); break;
+    case SN_OPERATION_CALL_IF: emit_call_if(l, operation, own); break;
     case SN_OPERATION_LABEL: emit_label(l->b, operation->number); break;
     case SN_OPERATION_SLOT_LOAD: sn_emit_load_thread(e, result, SN_THREAD_SLOTS + 8 * operation->number); break;
     case SN_OPERATION_COUNTER: sn_emit_load_thread(e, result, COUNTER(operation->number)); break;
