@@ -83,6 +83,21 @@ static void dump(sn_thread *thread) {
     calls_dump("Dump requested from outside");
 }
 
+/** Dumping is what it is for every tool; instrumentation as well. */
+static sn_control_outcome control(sn_thread *thread, sn_control_command command, FILE *answer) {
+    switch (command) {
+    case SN_CONTROL_ZERO:
+        calls_accounts_zero();
+        return SN_CONTROL_DONE;
+    case SN_CONTROL_STATUS:
+        fprintf(answer, "%d profiles written; collecting in this thread: %s\n", calls_dumps(),
+                *sn_slot_of(thread, calls_current.collecting) != 0 ? "on" : "off");
+        return SN_CONTROL_DONE;
+    default:
+        return SN_CONTROL_USUAL;
+    }
+}
+
 SN_EXPORT const sn_tool sn_tool_descriptor = {
     .interface = SN_TOOL_INTERFACE,
     .name = "calls",
@@ -99,5 +114,6 @@ SN_EXPORT const sn_tool sn_tool_descriptor = {
     .system_call_after = calls_thread_system_call_after,
     .request = calls_points_request,
     .dump = dump,
+    .control = control,
     .end = calls_dump_last,
 };

@@ -71,6 +71,10 @@ void calls_dump(const char *why) {
     write_all(&dump);
 }
 
+int calls_dumps(void) {
+    return parts_written;
+}
+
 void calls_dump_last(void) {
     dumping dump = {.heading = {.trigger = "Program termination"}, .is_last = true};
     write_all(&dump);

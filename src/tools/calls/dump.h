@@ -7,6 +7,9 @@
 /** Write the next part, and begin at zero. `why` is written into it. */
 void calls_dump(const char *why);
 
+/** How many parts were written. */
+int calls_dumps(void);
+
 /** The program ends. */
 void calls_dump_last(void);
 
