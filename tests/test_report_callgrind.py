@@ -324,6 +324,38 @@ def test_names_with_parentheses_and_unknown_keys(tmp_path):
     assert {name: row["self"]["Ir"] for name, row in rows.items()} == {"(below main)": 5, "(9lives)": 7}
 
 
+def test_profiles_of_other_programs(tmp_path):
+    """As Xdebug and converters for Python write them: the summary at the end, target positions that are too many or missing."""
+    rows = functions_of(profile(tmp_path, """version: 1
+creator: xdebug 3.1.6 (PHP 8.1.2)
+cmd: /srv/index.php
+part: 1
+positions: line
+
+events: Time_(10ns) Memory_(bytes)
+
+fl=(1) php:internal
+fn=(1) php::strlen
+3 12 0
+
+fl=(2) /srv/index.php
+fn=(2) {main}
+1 100 2000
+cfl=(1)
+cfn=(1)
+calls=1 0 0
+3 12 0
+cfl=(1)
+cfn=(1)
+calls=2
+4 0 0
+
+summary: 112 2000
+"""))
+    assert rows["{main}"]["inclusive"] == {"Time_(10ns)": 112, "Memory_(bytes)": 2000}
+    assert (rows["php::strlen"]["calls"], rows["php::strlen"]["file"]) == (3, "php:internal")
+
+
 def test_a_profile_that_cannot_be_proved_complete(tmp_path):
     path = profile(tmp_path, "version: 1\nevents: Ir\nfl=a\nfn=f\n1 5\n")
     ended = report(path)

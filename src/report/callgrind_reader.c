@@ -543,13 +543,14 @@ static bool expect_costs(reader *reader, cost_use use) {
     return true;
 }
 
+/** Where a call leads is not used, and some programs leave it out. */
 static bool read_calls(reader *reader) {
     uint64_t target[MOST_POSITIONS];
     if (reader->called_function == NO_FUNCTION) {
         return wrong(reader, "a call without the function called (cfn=)");
     }
     return expect_costs(reader, CALLS) && read_number(reader, &reader->calls) && end_word(reader) &&
-           read_positions(reader, target);
+           (reader->at == reader->end || read_positions(reader, target));
 }
 
 /** `jump=executed target` */
