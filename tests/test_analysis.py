@@ -308,3 +308,37 @@ def test_code_before_a_jump_runs_once(build_tool, tmp_path, switches):
     done = subprocess.run([SONDE, tool, f"--from={start}", f"--to={end}", *switches, "--", path], capture_output=True,
                           text=True, timeout=60)
     assert "jumps: 20000000\n" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def unnamed_steps(tmp_path_factory):
+    path = tmp_path_factory.mktemp("unnamed") / "unnamed_steps"
+    subprocess.run(["gcc", "-O1", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-o", path,
+                    ROOT / "tests" / "programs" / "unnamed_steps.c"], check=True, timeout=60)
+    return path
+
+
+def compare_unnamed(unnamed_steps, tool, program, folder):
+    """As natively, though the kernel gives no step its name. Returns how many steps these were."""
+    wanted = subprocess.run([program], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([unnamed_steps, folder / "steps", SONDE, *tool, "--", program], capture_output=True, text=True,
+                          timeout=60)
+    assert (done.stdout, done.returncode) == (wanted.stdout, wanted.returncode), done.stderr
+    return int((folder / "steps").read_text())
+
+
+@pytest.mark.parametrize("what", (VALUES, COMPUTING, FAST_CALLS, CALLS, TAKEN, WHAT[-1]))
+def test_a_step_without_a_name_is_one(unnamed_steps, everything, tmp_path, what):
+    """Of the steps to a boundary at which a signal is delivered."""
+    program = build_program(tmp_path, "pushed-flags", PUSHED_FLAGS)
+    assert compare_unnamed(unnamed_steps, (everything, f"--what={what}"), program, tmp_path) > 400
+
+
+@pytest.mark.parametrize("switches", SWITCHES, ids=" ".join)
+@pytest.mark.parametrize("tool", ("none", "count", "everything"))
+def test_a_step_without_a_name_is_one_of_the_client(unnamed_steps, everything, tmp_path, tool, switches):
+    """Of a client that steps itself, which also executes int1, whose trap never has a name."""
+    source = ROOT / "tests" / "features" / "faults" / "traps.c"
+    program = build_program(tmp_path, "traps", source.read_text(), f"-I{ROOT / 'tests' / 'features'}")
+    words = (everything if tool == "everything" else tool, *switches)
+    assert compare_unnamed(unnamed_steps, words, program, tmp_path) > 20

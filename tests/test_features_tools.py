@@ -12,7 +12,6 @@ from test_features import environment, native, prepare
 # Slow by their nature, with what is slow in them: hundreds of millions of instructions, hundreds of processes that each
 # write a profile.
 SLOW = {
-    "signals/timers_in_loops": ("memtrace", "cache", "analysis"),
     "process/children": ("memtrace", "cache"),
     "threads/fork_threaded": ("cache", "analysis"),
     "threads/fork_storm": ("cache",),

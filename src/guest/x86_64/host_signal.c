@@ -131,6 +131,37 @@ static interruption locate(const sn_thread *thread, const ucontext_t *context) {
     return at;
 }
 
+/** Row of the map that holds an address, if that is in a block. */
+static const sn_place *place_at(uint64_t counter, const sn_block_record **record) {
+    uint32_t block = sn_in_cache(counter) ? sn_block_at_cache(counter) : 0;
+    if (!block) return NULL;
+    *record = sn_block_record_at(block);
+    return sn_place_of(*record, counter);
+}
+
+/** The client's instruction int1 was executed, as far as can be told: the byte may also end another instruction. */
+static bool is_behind_int1(const sn_thread *thread, uint64_t counter) {
+    enum { INT1 = 0xf1 };
+    const sn_block_record *record;
+    const sn_place *place = place_at(counter - 1, &record);
+    if (!place || *(const uint8_t *)(counter - 1) != INT1) return false;
+    if (thread->stepping && thread->stepped_at != counter - 1) return false;
+    sn_place_kind kind = SN_PLACE_KIND(place->kind);
+    return kind == SN_PLACE_VERBATIM || kind == SN_PLACE_BOUNDARY || kind == SN_PLACE_BEGUN;
+}
+
+/**
+ * Give the trap of a step its name where the kernel had none for it. The kernel reads a trap's reason from the register DR6;
+ * under a hypervisor that can hold an old value for a moment (KVM before Linux 6.14: "KVM: x86: Load DR6 with guest value only
+ * before entering .vcpu_run() loop"). A trap without a reason is taken for that of int1 (exc_debug_user and get_si_code in
+ * Linux' arch/x86/kernel/traps.c). Its address, the program counter in the cache, tells it from a signal that was sent.
+ */
+static void name_step(const sn_thread *thread, const ucontext_t *context, siginfo_t *info) {
+    uint64_t counter = counter_of(context);
+    if (info->si_signo != SIGTRAP || info->si_code != TRAP_BRKPT || (uint64_t)info->si_addr != counter) return;
+    if (!is_behind_int1(thread, counter)) info->si_code = TRAP_TRACE;
+}
+
 /** The arithmetic flags as lahf and seto leave them in %ax. */
 static void restore_flags(ucontext_t *context, uint64_t saved) {
     enum { LOW_FLAGS = 0xd5, FLAG_OVERFLOW = 0x800 };
@@ -455,10 +486,9 @@ static bool far_branch(sn_thread *thread, ucontext_t *context, siginfo_t *info, 
 static bool patching(const siginfo_t *info, ucontext_t *context) {
     if (info->si_signo != SIGTRAP) return false;
     uint64_t counter = counter_of(context) - 1;
-    uint32_t block = sn_in_cache(counter) ? sn_block_at_cache(counter) : 0;
-    if (!block) return false;
-    const sn_block_record *record = sn_block_record_at(block);
-    const sn_place *place = sn_place_of(record, counter);
+    const sn_block_record *record;
+    const sn_place *place = place_at(counter, &record);
+    if (!place) return false;
     if (SN_PLACE_KIND(place->kind) != SN_PLACE_INDIRECT || counter != (uint64_t)record->start + place->offset) return false;
     set_counter(context, counter);
     return true;
@@ -606,6 +636,7 @@ static void synchronous(sn_thread *thread, ucontext_t *context, siginfo_t *info)
 
 void sn_host_signal(int number, siginfo_t *info, ucontext_t *context, sn_thread *thread) {
     (void)number;
+    name_step(thread, context, info);
     if (sn_verify_signal(thread, context, info)) return;
     if (is_step(info) && thread->stepping) stepped(thread, context);
     else if (sn_is_stop_request(info) || sn_dump_note(info)) stop(thread, context);

@@ -1,7 +1,9 @@
 // heavy: yes
+// runs: 1=0 100=0
 // build: gcc -O2 -mavx2 -mfma -fno-tree-vectorize
 /* Real, virtual and profiling interval timers at 1 kHz into loops of integers, x87, SSE/AVX and without calls or memory;
-   the handlers dirty registers; every result must be exact, and ticks must arrive during each loop. */
+   the handlers dirty registers; every result must be exact, and ticks must arrive during each loop. The argument divides the
+   rounds of each loop: short ones are for tools that make programs slow. */
 #include "check.h"
 #include <immintrin.h>
 #include <sys/time.h>
@@ -52,17 +54,19 @@ __attribute__((noinline)) static uint64_t string_loop(long rounds) {
     }
     return sum;
 }
+static int divisor;
 static uint64_t run(int which) {
     union { double d; uint64_t u; } bits;
     switch (which) {
-    case 0: return integer_loop(30000000);
-    case 1: return flags_loop(30000000);
-    case 2: bits.d = vector_loop(15000000); return bits.u;
-    case 3: bits.d = (double)x87_loop(4000000); return bits.u;
-    default: return string_loop(3000);
+    case 0: return integer_loop(30000000 / divisor);
+    case 1: return flags_loop(30000000 / divisor);
+    case 2: bits.d = vector_loop(15000000 / divisor); return bits.u;
+    case 3: bits.d = (double)x87_loop(4000000 / divisor); return bits.u;
+    default: return string_loop(3000 / divisor);
     }
 }
-int main(void) {
+int main(int count, char **arguments) {
+    divisor = count > 1 ? atoi(arguments[1]) : 1;
     static const struct { int which, signal; const char *name; } timers[] = {
         {ITIMER_REAL, SIGALRM, "real"}, {ITIMER_VIRTUAL, SIGVTALRM, "virtual"}, {ITIMER_PROF, SIGPROF, "profiling"}};
     static const char *const loops[] = {"integer", "flags", "vector", "x87", "string"};
