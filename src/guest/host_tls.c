@@ -3,16 +3,14 @@
  */
 #include "guest/host_tls.h"
 
-#include <asm/unistd.h>
 #include <dlfcn.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/libc_thread.h"
 #include "base/log.h"
-#include "base/x86_64/raw_syscall.h"
 
 /** Words of the thread control block that are the same in all threads (glibc's tcbhead_t): itself twice, the stack guard
     and the pointer guard. */
@@ -46,25 +44,13 @@ void sn_host_tls_init(void) {
     id_offset = find_id_offset();
 }
 
-/** The signals that libc handles for itself once there are threads (cancellation, setuid): they belong to the client's
-    libc, the engine's never needs them. */
-enum { FIRST_LIBC_SIGNAL = 32, LAST_LIBC_SIGNAL = 33 };
-
-/** libc takes short cuts in its locks until the first thread was made: make one, and undo what that does to signals. */
+/** libc takes short cuts in its locks until the first thread was made: make one. */
 static void become_threaded(void) {
     static bool done;
-    char actions[LAST_LIBC_SIGNAL - FIRST_LIBC_SIGNAL + 1][32];
-    uint64_t mask;
     pthread_t thread;
     if (done) return;
     done = true;
-    sn_syscall(__NR_rt_sigprocmask, SIG_BLOCK, NULL, &mask, 8);
-    for (int i = FIRST_LIBC_SIGNAL; i <= LAST_LIBC_SIGNAL; i++)
-        sn_syscall(__NR_rt_sigaction, i, NULL, actions[i - FIRST_LIBC_SIGNAL], 8);
-    if (!pthread_create(&thread, NULL, nothing, NULL)) pthread_join(thread, NULL);
-    for (int i = FIRST_LIBC_SIGNAL; i <= LAST_LIBC_SIGNAL; i++)
-        sn_syscall(__NR_rt_sigaction, i, actions[i - FIRST_LIBC_SIGNAL], NULL, 8);
-    sn_syscall(__NR_rt_sigprocmask, SIG_SETMASK, &mask, NULL, 8);
+    if (!sn_libc_thread_make(&thread, nothing, NULL)) pthread_join(thread, NULL);
 }
 
 void *sn_host_tls_new(void) {

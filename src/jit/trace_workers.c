@@ -6,10 +6,10 @@
 #include <asm/unistd.h>
 #include <linux/futex.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/libc_thread.h"
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/settings.h"
@@ -60,19 +60,8 @@ static void *run(void *argument) {
     }
 }
 
-/** The signals that libc handles once there are threads belong to the client's libc (see guest/host_tls.c). */
-enum { FIRST_LIBC_SIGNAL = 32, LAST_LIBC_SIGNAL = 33 };
-
 static void start(worker *self) {
-    char actions[LAST_LIBC_SIGNAL - FIRST_LIBC_SIGNAL + 1][32];
-    uint64_t all = UINT64_MAX, mask;
-    sn_syscall(__NR_rt_sigprocmask, SIG_SETMASK, &all, &mask, 8);
-    for (int i = FIRST_LIBC_SIGNAL; i <= LAST_LIBC_SIGNAL; i++)
-        sn_syscall(__NR_rt_sigaction, i, NULL, actions[i - FIRST_LIBC_SIGNAL], 8);
-    int error = pthread_create(&self->thread, NULL, run, self);
-    for (int i = FIRST_LIBC_SIGNAL; i <= LAST_LIBC_SIGNAL; i++)
-        sn_syscall(__NR_rt_sigaction, i, actions[i - FIRST_LIBC_SIGNAL], NULL, 8);
-    sn_syscall(__NR_rt_sigprocmask, SIG_SETMASK, &mask, NULL, 8);
+    int error = sn_libc_thread_make(&self->thread, run, self);
     if (error) sn_fail(SN_STATUS_ENGINE, "cannot make the threads of --analysis-threads: %s", strerror(error));
 }
 
