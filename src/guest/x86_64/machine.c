@@ -1,20 +1,17 @@
 /**
- * @fileoverview What this processor and kernel offer: extended state, segment base instructions; binding a kernel thread
- * to its state. Per-architecture file.
+ * @fileoverview What this processor and kernel offer: extended state; binding a kernel thread to its state. Per-architecture file.
  */
 #include <asm/prctl.h>
 #include <asm/unistd.h>
 #include <cpuid.h>
 #include <string.h>
-#include <sys/auxv.h>
 
 #include "base/log.h"
 #include "base/settings.h"
 #include "base/x86_64/raw_syscall.h"
 #include "guest/thread.h"
+#include "isa/x86_64/features.h"
 
-/** HWCAP2 bit 1: the kernel lets programs use rdfsbase and wrfsbase (Documentation/arch/x86/x86_64/fsgs.rst). */
-#define HWCAP2_SEGMENT_INSTRUCTIONS 2
 /** x87, SSE, AVX, AVX-512 (Intel SDM volume 1, 13.1): what compiled engine code may change. Tiles and keys stay. */
 #define SAVED_COMPONENTS UINT64_C(0xe7)
 #define COMPACT_FORMAT (UINT64_C(1) << 63)
@@ -26,7 +23,6 @@
 
 static uint64_t enabled_components;
 static size_t state_size;
-static bool segment_instructions;
 
 void sn_machine_init(void) {
     unsigned a, b, c, d;
@@ -39,14 +35,12 @@ void sn_machine_init(void) {
     if (!(a & 2)) sn_fail(SN_STATUS_ENGINE, "this processor has no XSAVEC; Sonde needs it");
     __cpuid_count(13, 0, a, b, c, d);
     state_size = ((size_t)c + 63) & ~(size_t)63; /* for all components that the processor knows, standard format */
-    segment_instructions =
-        !sn_settings_current.no_fsgsbase && getauxval(AT_HWCAP2) & HWCAP2_SEGMENT_INSTRUCTIONS;
 }
 
 size_t sn_machine_state_size(void) { return state_size; }
 
 void sn_machine_prepare_thread(sn_thread *thread) {
-    thread->segment_instructions = segment_instructions;
+    thread->segment_instructions = sn_features_read_bases();
     uint64_t wanted = SAVED_COMPONENTS | (sn_settings_current.verify_blocks ? TILE_COMPONENTS : 0);
     thread->save_mask = wanted & enabled_components;
     thread->load_mask = thread->save_mask;
