@@ -6,7 +6,6 @@
  * `fuzz_callgrind FIRST_SEED COUNT` makes profiles that are in order, spoils most of them, and reads all.
  * tests/test_report_callgrind.py builds and runs it.
  */
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -168,35 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
 
 #ifndef SN_LIBFUZZER
 
-enum { MOST_SIZE = 4096, MOST_CHANGES = 4 };
-
-static uint64_t random_state;
-
-static uint64_t next_random(void) {
-    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static uint64_t below(uint64_t limit) {
-    return next_random() % limit;
-}
-
-typedef struct text {
-    char bytes[MOST_SIZE];
-    size_t size;
-} text;
-
-static void add(text *to, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(to->bytes + to->size, sizeof to->bytes - to->size, format, arguments);
-    va_end(arguments);
-    if (length > 0 && to->size + (size_t)length < sizeof to->bytes) {
-        to->size += (size_t)length;
-    }
-}
+#include "texts.h"
 
 /** Positions and costs of a line. */
 static void add_costs(text *to, bool has_instructions, unsigned events, int64_t *totals) {
@@ -283,55 +254,13 @@ static void make_good(text *to) {
     }
 }
 
-static void spoil(text *text) {
-    static const char *const pieces[] = {"fl=", "fn=(3)", "summary:", "events:", "calls=3 ", "cfn=", "\n", " ", "-", "+", "*",
-                                         "18446744073709551616", "9223372036854775807", "4294967296", "0x", "jcnd=1",
-                                         "event: ", "positions:", "(", "totals: 1\n"};
-    const char *piece = pieces[below(sizeof pieces / sizeof *pieces)];
-    size_t at = below(text->size + 1), length = strlen(piece), gone = below(6);
-    if (below(3) == 0 && text->size > 0) {
-        text->bytes[below(text->size)] = (char)next_random();
-        return;
-    }
-    if (below(4) == 0) {
-        text->size = at;
-        return;
-    }
-    gone = gone > text->size - at ? text->size - at : gone;
-    if (text->size - gone + length < sizeof text->bytes) {
-        memmove(text->bytes + at + length, text->bytes + at + gone, text->size - at - gone);
-        memcpy(text->bytes + at, piece, length);
-        text->size += length - gone;
-    }
-}
+static const char *const pieces[] = {"fl=", "fn=(3)", "summary:", "events:", "calls=3 ", "cfn=", "\n", " ", "-", "+", "*",
+                                     "18446744073709551616", "9223372036854775807", "4294967296", "0x", "jcnd=1",
+                                     "event: ", "positions:", "(", "totals: 1\n"};
 
 int main(int argument_count, char **arguments) {
-    static text text;
-    if (argument_count != 3) {
-        fprintf(stderr, "usage: fuzz_callgrind FIRST_SEED COUNT\n");
-        return 2;
-    }
-    uint64_t first = strtoull(arguments[1], NULL, 0), count = strtoull(arguments[2], NULL, 0);
-    for (uint64_t seed = first; seed < first + count; seed++) {
-        random_state = seed;
-        make_good(&text);
-        for (uint64_t changes = below(MOST_CHANGES); changes > 0; changes--) {
-            spoil(&text);
-        }
-        /* A copy of exact size, so that a sanitizer sees a read behind it. */
-        uint8_t *exact = malloc(text.size + 1);
-        memcpy(exact, text.bytes, text.size);
-        exact = realloc(exact, text.size ? text.size : 1);
-        LLVMFuzzerTestOneInput(exact, text.size);
-        free(exact);
-    }
-    /* Both have to be frequent, or the test tests nothing. */
-    if (accepted < count / 10 || refused < count / 10) {
-        fprintf(stderr, "fuzz_callgrind: %lu accepted, %lu refused\n", accepted, refused);
-        return 1;
-    }
-    printf("%lu inputs read\n", accepted + refused);
-    return 0;
+    static const text_target target = {"fuzz_callgrind", make_good, pieces, sizeof pieces / sizeof *pieces};
+    return run_texts(&target, argument_count, arguments);
 }
 
 #endif

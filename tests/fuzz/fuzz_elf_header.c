@@ -108,20 +108,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
 
 #ifndef SN_LIBFUZZER
 
+#include "random.h"
+
 enum { FILE_SIZE = 4 * 4096, ENTRIES = 6, CHANGES_LIMIT = 6, SCRIPT_SIZE = 300 };
-
-static uint64_t random_state;
-
-static uint64_t next_random(void) {
-    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static uint64_t below(uint64_t limit) {
-    return next_random() % limit;
-}
 
 static const uint64_t interesting[] = {
     0, 1, 2, 4, 8, 0x38, 0x40, 0xfff, 0x1000, 0x1001, 0x2000, FILE_SIZE - 1, FILE_SIZE, FILE_SIZE + 1, 0x7fffffff,

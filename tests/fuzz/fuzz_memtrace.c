@@ -60,23 +60,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
 
 #ifndef SN_LIBFUZZER
 
-typedef struct input {
-    uint8_t *bytes;
-    size_t size;
-} input;
-
-static uint64_t random_state;
-
-static uint64_t next_random(void) {
-    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static uint64_t below(uint64_t limit) {
-    return next_random() % limit;
-}
+#include "files.h"
+#include "random.h"
 
 static void *allocated(void *memory) {
     if (!memory) {
@@ -84,20 +69,6 @@ static void *allocated(void *memory) {
         exit(2);
     }
     return memory;
-}
-
-static input read_file(const char *path) {
-    FILE *stream = allocated(fopen(path, "rb"));
-    fseek(stream, 0, SEEK_END);
-    input input = {.size = (size_t)ftell(stream)};
-    input.bytes = allocated(malloc(input.size + 1));
-    rewind(stream);
-    if (fread(input.bytes, 1, input.size, stream) != input.size) {
-        perror(path);
-        exit(2);
-    }
-    fclose(stream);
-    return input;
 }
 
 /** Change some bytes of a payload: most are parts of small numbers. */
@@ -174,19 +145,13 @@ static input spoil_bytes(const input *from) {
     return to;
 }
 
-static void leave_candidate(const input *input) {
-    FILE *stream = allocated(fopen("fuzz_memtrace.crash", "wb"));
-    fwrite(input->bytes, 1, input->size, stream);
-    fclose(stream);
-}
-
 static void run_seed(uint64_t seed, const input *original) {
     random_state = seed;
     input spoilt = below(4) ? spoil_blocks(original) : spoil_bytes(original);
     input exact = {allocated(malloc(spoilt.size + 1)), spoilt.size}; /* for a sanitizer to see its end */
     memcpy(exact.bytes, spoilt.bytes, spoilt.size);
     free(spoilt.bytes);
-    leave_candidate(&exact);
+    write_crash_candidate("fuzz_memtrace.crash", &exact);
     LLVMFuzzerTestOneInput(exact.bytes, exact.size);
     free(exact.bytes);
 }

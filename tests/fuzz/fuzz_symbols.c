@@ -85,40 +85,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
 
 #ifndef SN_LIBFUZZER
 
-typedef struct input {
-    uint8_t *bytes;
-    size_t size;
-} input;
-
-static uint64_t random_state;
-
-static uint64_t next_random(void) {
-    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static uint64_t below(uint64_t limit) {
-    return next_random() % limit;
-}
-
-static input read_file(const char *path) {
-    FILE *stream = fopen(path, "rb");
-    if (stream == NULL || fseek(stream, 0, SEEK_END) != 0) {
-        perror(path);
-        exit(2);
-    }
-    input input = {.size = (size_t)ftell(stream)};
-    input.bytes = malloc(input.size);
-    rewind(stream);
-    if (input.bytes == NULL || fread(input.bytes, 1, input.size, stream) != input.size) {
-        perror(path);
-        exit(2);
-    }
-    fclose(stream);
-    return input;
-}
+#include "files.h"
+#include "random.h"
 
 static const uint64_t interesting[] = {
     0, 1, 2, 7, 8, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0x80000000, 0xfffffff0, 0xffffffff,
@@ -159,14 +127,6 @@ static void mutate_once(input *input) {
     }
 }
 
-static void write_crash_candidate(const input *input) {
-    FILE *stream = fopen("fuzz_symbols.crash", "wb");
-    if (stream == NULL || fwrite(input->bytes, 1, input->size, stream) != input->size || fclose(stream) != 0) {
-        perror("fuzz_symbols.crash");
-        exit(2);
-    }
-}
-
 static void run_seed(uint64_t seed, const input *original) {
     random_state = seed;
     input changed = {.bytes = malloc(original->size), .size = original->size};
@@ -174,7 +134,7 @@ static void run_seed(uint64_t seed, const input *original) {
     for (uint64_t left = 1 + below(below(4) == 0 ? 64 : 6); left > 0; left--) {
         mutate_once(&changed);
     }
-    write_crash_candidate(&changed);
+    write_crash_candidate("fuzz_symbols.crash", &changed);
     LLVMFuzzerTestOneInput(changed.bytes, changed.size);
     free(changed.bytes);
 }
