@@ -127,6 +127,11 @@ def test_man_page():
     assert {*listed_by("--help"), *own_options("count")} <= shown
     version = run_sonde("--version").stdout.strip()
     assert version in text
+    words = re.findall(r"^  (\w+)  ", run_sonde("control", "--help").stdout, re.M)
+    requests = re.findall(r"^\| `([A-Z_]+)`", (ROOT / "docs/requests.md").read_text(), re.M)
+    assert "zero" in words and "VALGRIND_PRINTF" in requests
+    for word in words + requests:
+        assert re.search(rf"^ +(\w+, )*{word}\b", text, re.M), word
     statuses = re.findall(r"^\| (\d+) \|", (ROOT / "docs/exit-status.md").read_text(), re.M)
     assert statuses and all(re.search(rf"^ +{status} ", text, re.M) for status in statuses)
 
