@@ -54,6 +54,7 @@ enum {
     SIGNAL_SET = 8,
     SIGNAL_ACTION = 32,
     TIMER_ID = 4,
+    MESSAGE_TYPE = 8,
     TIMEZONE = 8,
     USTAT = 32,
     KERNEL_TERMIOS = 36,
@@ -71,30 +72,37 @@ enum {
     NOTIFICATION_SIZES = 6,
     VT_STATE = 6,
     NEXT_QUOTA = 80,
+    RING_PROBE = 16, /* struct io_uring_probe, before its operations */
     SMALL_BUFFER_OF_PAGE = 4096,
 };
 
 #define NONE {0}
-#define STRING {.kind = SN_ARGUMENT_STRING, .role = SN_ROLE_READ}
+#define STRING STRING_UP_TO(0)
 #define STRING_UP_TO(most) {.kind = SN_ARGUMENT_STRING, .role = SN_ROLE_READ, .size = (most)}
 #define STRINGS {.kind = SN_ARGUMENT_STRINGS, .role = SN_ROLE_READ}
 /* Structures: read, written, both. */
-#define IN(bytes) {.kind = SN_ARGUMENT_FIXED, .role = SN_ROLE_READ, .size = (bytes)}
-#define OUT(bytes) {.kind = SN_ARGUMENT_FIXED, .role = SN_ROLE_WRITTEN, .size = (bytes)}
-#define OUT_IF_ANY(bytes) {.kind = SN_ARGUMENT_FIXED, .role = SN_ROLE_WRITTEN, .end = SN_END_POSITIVE, .size = (bytes)}
-#define BOTH(bytes) {.kind = SN_ARGUMENT_FIXED, .role = SN_ROLE_BOTH, .size = (bytes)}
-#define BOTH_EVEN_INTERRUPTED(bytes) \
-    {.kind = SN_ARGUMENT_FIXED, .role = SN_ROLE_BOTH, .end = SN_END_INTERRUPTED, .size = (bytes)}
-/* Buffers whose length is argument `n`, in elements. */
-#define IN_ARRAY(n, bytes) {.kind = SN_ARGUMENT_BUFFER, .role = SN_ROLE_READ, .length = (n), .size = (bytes)}
+#define FIXED(role_, end_, bytes) {.kind = SN_ARGUMENT_FIXED, .role = SN_ROLE_##role_, .end = SN_END_##end_, .size = (bytes)}
+#define IN(bytes) FIXED(READ, WHOLE, bytes)
+#define OUT(bytes) FIXED(WRITTEN, WHOLE, bytes)
+#define OUT_IF_ANY(bytes) FIXED(WRITTEN, POSITIVE, bytes)
+#define OUT_TEXT(most) FIXED(WRITTEN, TEXT, most)
+#define BOTH(bytes) FIXED(BOTH, WHOLE, bytes)
+#define BOTH_EVEN_INTERRUPTED(bytes) FIXED(BOTH, INTERRUPTED, bytes)
+/* Buffers whose length is argument `n`, in elements; some with a head before those. */
+#define BUFFER(role_, end_, n, bytes, head) \
+    {.kind = SN_ARGUMENT_BUFFER, .role = SN_ROLE_##role_, .end = SN_END_##end_, .length = (n), .size = (bytes), .extra = (head)}
+#define IN_ARRAY(n, bytes) BUFFER(READ, WHOLE, n, bytes, 0)
 #define IN_BUFFER(n) IN_ARRAY(n, 1)
-#define OUT_ARRAY(n, bytes) {.kind = SN_ARGUMENT_BUFFER, .role = SN_ROLE_WRITTEN, .length = (n), .size = (bytes)}
+#define IN_BUFFER_BEHIND(head, n) BUFFER(READ, WHOLE, n, 1, head)
+#define OUT_ARRAY(n, bytes) BUFFER(WRITTEN, WHOLE, n, bytes, 0)
 #define OUT_BUFFER(n) OUT_ARRAY(n, 1)
-#define BOTH_BUFFER(n) {.kind = SN_ARGUMENT_BUFFER, .role = SN_ROLE_BOTH, .length = (n), .size = 1}
+#define BOTH_ARRAY(n, bytes) BUFFER(BOTH, WHOLE, n, bytes, 0)
+#define BOTH_ARRAY_BEHIND(head, n, bytes) BUFFER(BOTH, WHOLE, n, bytes, head)
+#define BOTH_BUFFER(n) BOTH_ARRAY(n, 1)
 /* The same, written as far as the result counts. */
-#define OUT_RESULTS(n, bytes) \
-    {.kind = SN_ARGUMENT_BUFFER, .role = SN_ROLE_WRITTEN, .end = SN_END_RESULT, .length = (n), .size = (bytes)}
+#define OUT_RESULTS(n, bytes) BUFFER(WRITTEN, RESULT, n, bytes, 0)
 #define OUT_RESULT(n) OUT_RESULTS(n, 1)
+#define OUT_RESULT_BEHIND(head, n) BUFFER(WRITTEN, RESULT, n, 1, head)
 #define IN_BITS(n) {.kind = SN_ARGUMENT_BITS, .role = SN_ROLE_READ, .length = (n), .extra = 1}
 #define OUT_BITS(n) {.kind = SN_ARGUMENT_BITS, .role = SN_ROLE_WRITTEN, .length = (n), .extra = 1}
 #define IN_VECTOR(n) {.kind = SN_ARGUMENT_VECTOR, .role = SN_ROLE_READ, .length = (n)}
@@ -104,6 +112,10 @@ enum {
     {.kind = SN_ARGUMENT_SIZED, .role = SN_ROLE_READ, .size = (otherwise), .extra = (offset)}
 #define IN_MESSAGE {.kind = SN_ARGUMENT_MESSAGE, .role = SN_ROLE_READ}
 #define OUT_MESSAGE {.kind = SN_ARGUMENT_MESSAGE, .role = SN_ROLE_WRITTEN}
+
+/* What more than one call has. */
+#define COMPLETED_EVENTS \
+    {NONE, NONE, NONE, OUT_RESULTS(2, sizeof(struct io_event)), IN(sizeof(struct timespec))}, SN_MORE_COMPLETED
 
 #define CHOSEN(set_, argument_) .chosen = {.set = SN_SET_##set_, .argument = (argument_)}
 
@@ -177,10 +189,8 @@ static const sn_call_row rows[] = {
     {"semctl", {NONE}, CHOSEN(SEMCTL, 2)},
     {"shmdt", {NONE}},
     {"msgget", {NONE}},
-    {"msgsnd", {NONE, {.kind = SN_ARGUMENT_BUFFER, .role = SN_ROLE_READ, .length = 2, .size = 1, .extra = 8}}},
-    {"msgrcv",
-     {NONE,
-      {.kind = SN_ARGUMENT_BUFFER, .role = SN_ROLE_WRITTEN, .end = SN_END_RESULT, .length = 2, .size = 1, .extra = 8}}},
+    {"msgsnd", {NONE, IN_BUFFER_BEHIND(MESSAGE_TYPE, 2)}},
+    {"msgrcv", {NONE, OUT_RESULT_BEHIND(MESSAGE_TYPE, 2)}},
     {"msgctl", {NONE}, CHOSEN(MSGCTL, 1)},
     {"fcntl", {NONE}, CHOSEN(FCNTL, 1)},
     {"flock", {NONE}},
@@ -318,9 +328,7 @@ static const sn_call_row rows[] = {
     {"set_thread_area", {NONE}},
     {"io_setup", {NONE, BOTH(8)}},
     {"io_destroy", {NONE}},
-    {"io_getevents",
-     {NONE, NONE, NONE, OUT_RESULTS(2, sizeof(struct io_event)), IN(sizeof(struct timespec))},
-     SN_MORE_COMPLETED},
+    {"io_getevents", COMPLETED_EVENTS},
     {"io_submit", {NONE}, SN_MORE_SUBMIT},
     {"io_cancel", {NONE, IN(sizeof(struct iocb)), OUT(sizeof(struct io_event))}},
     {"get_thread_area", {NONE}},
@@ -445,9 +453,7 @@ static const sn_call_row rows[] = {
     {"pkey_alloc", {NONE}},
     {"pkey_free", {NONE}},
     {"statx", {NONE, STRING, NONE, NONE, OUT(sizeof(struct statx))}},
-    {"io_pgetevents",
-     {NONE, NONE, NONE, OUT_RESULTS(2, sizeof(struct io_event)), IN(sizeof(struct timespec))},
-     SN_MORE_COMPLETED},
+    {"io_pgetevents", COMPLETED_EVENTS},
     {"rseq", {NONE}},
     {"uretprobe", {NONE}},
     {"uprobe", {NONE}},
@@ -518,9 +524,14 @@ enum {
 
 #define CASE(set, value, at, ...) {SN_SET_##set, at, (uint32_t)(value), __VA_ARGS__, SN_MORE_NONE}
 #define CASE_MORE(set, value, more) {SN_SET_##set, 0, (uint32_t)(value), NONE, more}
+#define CASES_OF_IPC(set, stat, stat_any, at, bytes)                                                             \
+    CASE(set, IPC_STAT, at, OUT(bytes)), CASE(set, stat, at, OUT(bytes)), CASE(set, stat_any, at, OUT(bytes)),   \
+        CASE(set, IPC_SET, at, IN(bytes))
 #define IOCTL_IN(request, bytes) CASE(IOCTL, request, 2, IN(bytes))
 #define IOCTL_OUT(request, bytes) CASE(IOCTL, request, 2, OUT(bytes))
 #define IOCTL_BOTH(request, bytes) CASE(IOCTL, request, 2, BOTH(bytes))
+#define INTERFACE_IN(request) IOCTL_IN(request, sizeof(struct ifreq))
+#define INTERFACE_BOTH(request) IOCTL_BOTH(request, sizeof(struct ifreq))
 #define IOCTL_PLAIN(request) CASE(IOCTL, request, 2, NONE)
 
 const sn_call_case sn_call_cases[] = {
@@ -565,26 +576,17 @@ const sn_call_case sn_call_cases[] = {
     CASE(ARCH_PRCTL, ARCH_GET_XCOMP_GUEST_PERM_, 1, OUT(8)),
     CASE(ARCH_PRCTL, ARCH_SHSTK_STATUS_, 1, OUT(8)),
 
-    CASE(SHMCTL, IPC_STAT, 2, OUT(sizeof(struct shmid_ds))),
-    CASE(SHMCTL, SHM_STAT, 2, OUT(sizeof(struct shmid_ds))),
-    CASE(SHMCTL, SHM_STAT_ANY_, 2, OUT(sizeof(struct shmid_ds))),
-    CASE(SHMCTL, IPC_SET, 2, IN(sizeof(struct shmid_ds))),
+    CASES_OF_IPC(SHMCTL, SHM_STAT, SHM_STAT_ANY_, 2, sizeof(struct shmid_ds)),
     CASE(SHMCTL, IPC_INFO, 2, OUT(sizeof(struct shminfo))),
     CASE(SHMCTL, SHM_INFO, 2, OUT(sizeof(struct shm_info))),
 
-    CASE(SEMCTL, IPC_STAT, 3, OUT(sizeof(struct semid_ds))),
-    CASE(SEMCTL, SEM_STAT, 3, OUT(sizeof(struct semid_ds))),
-    CASE(SEMCTL, SEM_STAT_ANY_, 3, OUT(sizeof(struct semid_ds))),
-    CASE(SEMCTL, IPC_SET, 3, IN(sizeof(struct semid_ds))),
+    CASES_OF_IPC(SEMCTL, SEM_STAT, SEM_STAT_ANY_, 3, sizeof(struct semid_ds)),
     CASE(SEMCTL, IPC_INFO, 3, OUT(sizeof(struct seminfo))),
     CASE(SEMCTL, SEM_INFO, 3, OUT(sizeof(struct seminfo))),
     CASE_MORE(SEMCTL, GETALL, SN_MORE_SEMAPHORES),
     CASE_MORE(SEMCTL, SETALL, SN_MORE_SEMAPHORES),
 
-    CASE(MSGCTL, IPC_STAT, 2, OUT(sizeof(struct msqid_ds))),
-    CASE(MSGCTL, MSG_STAT, 2, OUT(sizeof(struct msqid_ds))),
-    CASE(MSGCTL, MSG_STAT_ANY_, 2, OUT(sizeof(struct msqid_ds))),
-    CASE(MSGCTL, IPC_SET, 2, IN(sizeof(struct msqid_ds))),
+    CASES_OF_IPC(MSGCTL, MSG_STAT, MSG_STAT_ANY_, 2, sizeof(struct msqid_ds)),
     CASE(MSGCTL, IPC_INFO, 2, OUT(sizeof(struct msginfo))),
     CASE(MSGCTL, MSG_INFO, 2, OUT(sizeof(struct msginfo))),
 
@@ -628,7 +630,7 @@ const sn_call_case sn_call_cases[] = {
     CASE(SYSLOG, 3, 1, OUT_RESULT(2)),
     CASE(SYSLOG, 4, 1, OUT_RESULT(2)),
     CASE(SYSFS, 1, 1, STRING),
-    CASE(SYSFS, 2, 2, {.kind = SN_ARGUMENT_FIXED, .role = SN_ROLE_WRITTEN, .end = SN_END_TEXT, .size = 256}),
+    CASE(SYSFS, 2, 2, OUT_TEXT(256)),
     CASE(MODIFY_LDT, 0, 1, OUT_RESULT(2)),
     CASE(MODIFY_LDT, 1, 1, IN(SEGMENT_DESCRIPTOR)),
     CASE(MODIFY_LDT, 2, 1, OUT_RESULT(2)),
@@ -649,8 +651,7 @@ const sn_call_case sn_call_cases[] = {
     CASE(IO_URING, IORING_REGISTER_EVENTFD, 2, IN(4)),
     CASE(IO_URING, IORING_REGISTER_EVENTFD_ASYNC, 2, IN(4)),
     CASE(IO_URING, IORING_REGISTER_FILES_UPDATE, 2, IN(16)),
-    CASE(IO_URING, IORING_REGISTER_PROBE, 2,
-         {.kind = SN_ARGUMENT_BUFFER, .role = SN_ROLE_BOTH, .length = 3, .size = 8, .extra = 16}),
+    CASE(IO_URING, IORING_REGISTER_PROBE, 2, BOTH_ARRAY_BEHIND(RING_PROBE, 3, 8)),
     CASE(IO_URING, IORING_REGISTER_RESTRICTIONS, 2, IN_ARRAY(3, 16)),
     CASE(IO_URING, IORING_REGISTER_FILES2, 2, IN_BUFFER(3)),
     CASE(IO_URING, IORING_REGISTER_FILES_UPDATE2, 2, IN_BUFFER(3)),
@@ -658,8 +659,7 @@ const sn_call_case sn_call_cases[] = {
     CASE(IO_URING, IORING_REGISTER_BUFFERS_UPDATE, 2, IN_BUFFER(3)),
     CASE(IO_URING, IORING_REGISTER_IOWQ_AFF, 2, IN_BUFFER(3)),
     CASE(IO_URING, IORING_REGISTER_IOWQ_MAX_WORKERS, 2, BOTH(8)),
-    CASE(IO_URING, IORING_REGISTER_RING_FDS, 2,
-         {.kind = SN_ARGUMENT_BUFFER, .role = SN_ROLE_BOTH, .length = 3, .size = 16}),
+    CASE(IO_URING, IORING_REGISTER_RING_FDS, 2, BOTH_ARRAY(3, 16)),
     CASE(IO_URING, IORING_UNREGISTER_RING_FDS, 2, IN_ARRAY(3, 16)),
     CASE(IO_URING, IORING_REGISTER_PBUF_RING, 2, IN(40)),
     CASE(IO_URING, IORING_UNREGISTER_PBUF_RING, 2, IN(40)),
@@ -744,30 +744,30 @@ const sn_call_case sn_call_cases[] = {
     IOCTL_OUT(SIOCGSTAMPNS_OLD, 16),
     IOCTL_IN(SIOCADDRT, sizeof(struct rtentry)),
     IOCTL_IN(SIOCDELRT, sizeof(struct rtentry)),
-    IOCTL_BOTH(SIOCGIFNAME, sizeof(struct ifreq)),
-    IOCTL_BOTH(SIOCGIFFLAGS, sizeof(struct ifreq)),
-    IOCTL_IN(SIOCSIFFLAGS, sizeof(struct ifreq)),
-    IOCTL_BOTH(SIOCGIFADDR, sizeof(struct ifreq)),
-    IOCTL_IN(SIOCSIFADDR, sizeof(struct ifreq)),
-    IOCTL_BOTH(SIOCGIFDSTADDR, sizeof(struct ifreq)),
-    IOCTL_IN(SIOCSIFDSTADDR, sizeof(struct ifreq)),
-    IOCTL_BOTH(SIOCGIFBRDADDR, sizeof(struct ifreq)),
-    IOCTL_IN(SIOCSIFBRDADDR, sizeof(struct ifreq)),
-    IOCTL_BOTH(SIOCGIFNETMASK, sizeof(struct ifreq)),
-    IOCTL_IN(SIOCSIFNETMASK, sizeof(struct ifreq)),
-    IOCTL_BOTH(SIOCGIFMETRIC, sizeof(struct ifreq)),
-    IOCTL_IN(SIOCSIFMETRIC, sizeof(struct ifreq)),
-    IOCTL_BOTH(SIOCGIFMTU, sizeof(struct ifreq)),
-    IOCTL_IN(SIOCSIFMTU, sizeof(struct ifreq)),
-    IOCTL_IN(SIOCSIFNAME, sizeof(struct ifreq)),
-    IOCTL_BOTH(SIOCGIFHWADDR, sizeof(struct ifreq)),
-    IOCTL_IN(SIOCSIFHWADDR, sizeof(struct ifreq)),
-    IOCTL_BOTH(SIOCGIFINDEX, sizeof(struct ifreq)),
-    IOCTL_BOTH(SIOCGIFTXQLEN, sizeof(struct ifreq)),
-    IOCTL_IN(SIOCSIFTXQLEN, sizeof(struct ifreq)),
-    IOCTL_BOTH(SIOCGIFMAP, sizeof(struct ifreq)),
-    IOCTL_BOTH(SIOCETHTOOL, sizeof(struct ifreq)),
-    IOCTL_BOTH(TUNSETIFF, sizeof(struct ifreq)),
+    INTERFACE_BOTH(SIOCGIFNAME),
+    INTERFACE_BOTH(SIOCGIFFLAGS),
+    INTERFACE_IN(SIOCSIFFLAGS),
+    INTERFACE_BOTH(SIOCGIFADDR),
+    INTERFACE_IN(SIOCSIFADDR),
+    INTERFACE_BOTH(SIOCGIFDSTADDR),
+    INTERFACE_IN(SIOCSIFDSTADDR),
+    INTERFACE_BOTH(SIOCGIFBRDADDR),
+    INTERFACE_IN(SIOCSIFBRDADDR),
+    INTERFACE_BOTH(SIOCGIFNETMASK),
+    INTERFACE_IN(SIOCSIFNETMASK),
+    INTERFACE_BOTH(SIOCGIFMETRIC),
+    INTERFACE_IN(SIOCSIFMETRIC),
+    INTERFACE_BOTH(SIOCGIFMTU),
+    INTERFACE_IN(SIOCSIFMTU),
+    INTERFACE_IN(SIOCSIFNAME),
+    INTERFACE_BOTH(SIOCGIFHWADDR),
+    INTERFACE_IN(SIOCSIFHWADDR),
+    INTERFACE_BOTH(SIOCGIFINDEX),
+    INTERFACE_BOTH(SIOCGIFTXQLEN),
+    INTERFACE_IN(SIOCSIFTXQLEN),
+    INTERFACE_BOTH(SIOCGIFMAP),
+    INTERFACE_BOTH(SIOCETHTOOL),
+    INTERFACE_BOTH(TUNSETIFF),
     IOCTL_OUT(TUNGETIFF, sizeof(struct ifreq)),
     IOCTL_PLAIN(TUNSETPERSIST),
     IOCTL_PLAIN(TUNSETNOCSUM),
