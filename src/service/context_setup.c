@@ -98,26 +98,31 @@ static void again(void) {
 /** How far above the stack pointer the last return address of a moved stack may lie. */
 #define MOST_WORDS 1024
 
-/** By how much the frames of `stack` lie elsewhere now, seen from `stack_pointer`: the return addresses of its last calls are
-    there at the same distances. 0 if they are not. */
-static uint64_t distance_moved(const sn_shadow_stack *stack, uint64_t stack_pointer) {
+/** Calls that were in progress when the stack was copied, and are not in the copy: those that have it copied. */
+#define MOST_DROPPED 4
+
+/** Whether the frames from `last` on lie at `distance` from where they were: their return addresses are there. */
+static bool lies_at(const sn_call_frame *last, uint64_t distance) {
     enum { COMPARED = 4 };
+    unsigned same = 0;
+    for (const sn_call_frame *frame = last; frame->slot != UINT64_MAX && same < COMPARED; frame--) {
+        uint64_t found;
+        if (frame->slot & SN_FRAME_MARKS || frame->site < SN_SITE_FIRST) continue;
+        if (!sn_copy_safely(&found, (const void *)(frame->slot + distance), sizeof found)) return false;
+        if (found != sn_shadow.sites[frame->site].return_address) return false;
+        same++;
+    }
+    return same > 0;
+}
+
+/** By how much the frames of `stack` lie elsewhere now, seen from `stack_pointer`: the return addresses of its calls are there
+    at the same distances. 0 if they are not. */
+static uint64_t distance_moved(const sn_shadow_stack *stack, uint64_t stack_pointer) {
     const sn_call_frame *last = stack->end - 1;
-    static const sn_call_site none;
-    while (last->slot != UINT64_MAX && last->slot & SN_FRAME_MARKS) last--;
-    if (last->slot == UINT64_MAX || last->site < SN_SITE_FIRST) return 0;
-    for (uint64_t at = stack_pointer; at < stack_pointer + MOST_WORDS * 8; at += 8) {
-        uint64_t distance = at - last->slot, found = 0;
-        unsigned same = 0;
-        for (const sn_call_frame *frame = last; frame->slot != UINT64_MAX && same < COMPARED; frame--) {
-            if (frame->slot & SN_FRAME_MARKS) continue;
-            const sn_call_site *site = frame->site < SN_SITE_FIRST ? &none : &sn_shadow.sites[frame->site];
-            if (!sn_copy_safely(&found, (const void *)(frame->slot + distance), sizeof found)) return 0;
-            if (found != site->return_address) break;
-            same++;
-        }
-        bool all = same == COMPARED || (last - same)->slot == UINT64_MAX;
-        if (same && all) return distance;
+    for (unsigned dropped = 0; dropped < MOST_DROPPED && last->slot != UINT64_MAX; dropped++, last--) {
+        if (last->slot & SN_FRAME_MARKS || last->site < SN_SITE_FIRST) continue;
+        for (uint64_t at = stack_pointer; at < stack_pointer + MOST_WORDS * 8; at += 8)
+            if (lies_at(last, at - last->slot)) return at - last->slot;
     }
     return 0;
 }
