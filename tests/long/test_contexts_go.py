@@ -1,17 +1,18 @@
 """Calling contexts of a Go program: goroutines that wait for each other, and one whose stack is moved several times."""
 
+import pathlib
 import subprocess
 
-from conftest import ROOT, run_sonde
+TESTS = pathlib.Path(__file__).resolve().parent.parent
 
 
-def test_goroutines(build_tool, tmp_path):
-    tool = build_tool("contexts", (ROOT / "tests" / "tools" / "contexts.c").read_text())
+def test_goroutines(sonde, build_tool, tmp_path):
+    tool = build_tool("contexts", (TESTS / "tools" / "contexts.c").read_text())
     program = tmp_path / "goroutines"
-    subprocess.run(["go", "build", "-o", program, ROOT / "tests/long/contexts/goroutines.go"], check=True, timeout=300,
+    subprocess.run(["go", "build", "-o", program, TESTS / "long/contexts/goroutines.go"], check=True, timeout=300,
                    env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "GOCACHE": str(tmp_path / "cache"), "GO111MODULE": "off"})
     output = tmp_path / "contexts"
-    run = run_sonde(tool, f"--output={output}", "--", program)
+    run = sonde(tool, f"--output={output}", "--", program)
     assert run.returncode == 0, run.stderr
     chains = [[name for name in line.split()[1:] if name.startswith("main.")] for line in output.read_text().splitlines()]
     depths = [int(line.split()[0]) for line in output.read_text().splitlines()]
