@@ -254,6 +254,9 @@ sn_value sn_counter_load(sn_block *block, sn_counter counter);
 /** Add to a counter at this place. */
 void sn_count(sn_block *block, sn_counter counter, sn_value amount);
 
+/** Add to the counter `index` (a value of 32 bits) behind `first`. */
+void sn_count_indexed(sn_block *block, sn_counter first, sn_value index, sn_value amount);
+
 /** Call any C function with up to 6 arguments, the client's whole state being preserved: some 100 ns. The function may do
     all that callbacks may; its arguments are integers of 64 bits or pointers, its result is ignored. */
 void sn_call(sn_block *block, void *function, unsigned count, const sn_value *arguments);
@@ -426,6 +429,13 @@ typedef void sn_call_watcher(sn_thread *thread, sn_call_frame *frame);
     `left` is called before a frame goes, also by a jump out of it. Frames of threads that end, and those of stacks that are
     given up, are not told as left. */
 void sn_contexts_watch(sn_counter counter, sn_call_watcher *left);
+
+/** With sn_contexts_watch(): for the call instruction at `index`, if it always calls one function, a counter of what
+    `counter` has gone up by during its calls, those that have ended. `left` is not called for these, for they end in a few
+    instructions. False for indirect calls, calls of stubs, and whatever is no call. */
+bool sn_call_counter(const sn_block *block, unsigned index, sn_counter *inclusive);
+/** The same of a frame: whether its call is such a one. May be called from SN_FAST functions. */
+bool sn_call_frame_counter(const sn_call_frame *frame, sn_counter *inclusive);
 
 /** The address of the call instruction of a frame: 0 for tail calls and signal handlers. May be called from SN_FAST
     functions. */

@@ -240,6 +240,13 @@ void sn_count(sn_block *block, sn_counter counter, sn_value amount) {
     operation->a = amount;
 }
 
+void sn_count_indexed(sn_block *block, sn_counter first, sn_value index, sn_value amount) {
+    sn_operation *operation = add(block, SN_OPERATION_COUNT_INDEXED);
+    operation->number = first;
+    operation->a = amount;
+    operation->b = index;
+}
+
 static void add_arguments(sn_block *block, unsigned count, const sn_value *arguments) {
     if (count > SN_MOST_CALL_ARGUMENTS) sn_fail(SN_STATUS_ENGINE, "the tool calls a function with %u arguments", count);
     for (unsigned i = 0; i < count; i++) {
@@ -437,7 +444,7 @@ static const char *const kind_names[] = {
     [SN_OPERATION_COMPUTE] = "compute", [SN_OPERATION_ASSIGN] = "assign", [SN_OPERATION_BRANCH] = "branch",
     [SN_OPERATION_CALL_IF] = "fast call if",
     [SN_OPERATION_LABEL] = "label", [SN_OPERATION_SLOT_LOAD] = "slot load", [SN_OPERATION_SLOT_STORE] = "slot store",
-    [SN_OPERATION_COUNT] = "count", [SN_OPERATION_ARGUMENT] = "argument", [SN_OPERATION_CALL] = "call",
+    [SN_OPERATION_COUNT] = "count", [SN_OPERATION_COUNT_INDEXED] = "count indexed", [SN_OPERATION_ARGUMENT] = "argument", [SN_OPERATION_CALL] = "call",
     [SN_OPERATION_ACCESSES] = "accesses", [SN_OPERATION_CALL_FAST] = "fast call", [SN_OPERATION_FIELD] = "field",
     [SN_OPERATION_FIELD_COPY] = "field copy", [SN_OPERATION_APPENDED] = "appended",
 };

@@ -41,6 +41,7 @@ typedef enum sn_operation_kind {
     SN_OPERATION_SLOT_STORE, /**< slot `number` = a */
     SN_OPERATION_COUNTER,    /**< result = the thread's counter `number` */
     SN_OPERATION_COUNT,      /**< counter `number` += a */
+    SN_OPERATION_COUNT_INDEXED, /**< counter `number` + b += a */
     SN_OPERATION_ARGUMENT,   /**< argument `number` of the next call = a */
     SN_OPERATION_CALL,       /**< leave the cache for function(arguments) */
     SN_OPERATION_ACCESSES,   /**< leave it for accesses(thread, ..., data) */

@@ -26,7 +26,7 @@ SN_FAST uint64_t sn_counter_value(const sn_thread *thread, sn_counter counter) {
     return ((const uint64_t *)((const char *)thread + SN_THREAD_COUNTERS))[counter];
 }
 
-void sn_counter_add(sn_thread *thread, sn_counter counter, int64_t amount) {
+SN_FAST void sn_counter_add(sn_thread *thread, sn_counter counter, int64_t amount) {
     ((uint64_t *)((char *)thread + SN_THREAD_COUNTERS))[counter] += (uint64_t)amount;
 }
 

@@ -125,6 +125,13 @@ static unsigned return_address_operand(sn_block *block, unsigned index, unsigned
     return i;
 }
 
+/** Whether a call always calls one function, which can be counted at the call site. */
+static bool has_one_target(const sn_instruction *call, uint32_t site) {
+    sn_function_range range;
+    return call->kind == SN_KIND_CALL && site < SN_MOST_COUNTED_SITES &&
+           !(sn_locate_function(call->target, &range) && range.is_stub);
+}
+
 static void insert_call(sn_block *block, unsigned index) {
     const sn_instruction *call = &block->views[index];
     uint64_t behind = call->address + call->length;
@@ -137,7 +144,10 @@ static void insert_call(sn_block *block, unsigned index) {
     sn_value end = sn_slot_load(block, sn_shadow.slots.end);
     /* The operand of an indirect call comes first: reading it may fault, and then nothing has happened. */
     sn_value target = call->kind == SN_KIND_CALL ? constant(block, call->target) : sn_operand_value(block, 0);
-    sn_store(block, end, offsetof(sn_call_frame, slot), sn_operand_address(block, slot), 8);
+    sn_value address = sn_operand_address(block, slot);
+    if (sn_shadow.left && !has_one_target(call, site))
+        address = sn_compute(block, SN_ADD, address, constant(block, SN_FRAME_OPEN));
+    sn_store(block, end, offsetof(sn_call_frame, slot), address, 8);
     sn_store(block, end, offsetof(sn_call_frame, site), constant(block, site), 8); /* and no context */
     sn_store(block, end, offsetof(sn_call_frame, target), target, 8);
     if (sn_shadow.left)
@@ -145,20 +155,30 @@ static void insert_call(sn_block *block, unsigned index) {
     sn_slot_store(block, sn_shadow.slots.end, sn_compute(block, SN_ADD, end, constant(block, sizeof(sn_call_frame))));
 }
 
+bool sn_call_counter(const sn_block *block, unsigned index, sn_counter *inclusive) {
+    const sn_instruction *call = &block->views[index];
+    uint64_t behind = call->address + call->length;
+    if (!sn_shadow.left || call->kind != SN_KIND_CALL || call->target == behind) return false;
+    uint32_t site = sn_context_site(call->address, behind);
+    *inclusive = sn_shadow.inclusive + site;
+    return has_one_target(call, site);
+}
+
 static void insert_return(sn_block *block, unsigned index) {
     unsigned count, slot = return_address_operand(block, index, SN_ROLE_READ, &count);
     if (slot == count) return;
     sn_insert_before(block, index);
     sn_value address = sn_operand_address(block, slot);
-    sn_value end = sn_slot_load(block, sn_shadow.slots.end), expected = sn_load(block, end, LAST(slot), 8);
+    sn_value end = sn_slot_load(block, sn_shadow.slots.end);
+    sn_call_fast_if(block, SN_NOT_EQUAL, sn_load(block, end, LAST(slot), 8), address,
+                    (void *)sn_shadow_returned_otherwise, 0);
+    end = sn_slot_load(block, sn_shadow.slots.end);
     if (sn_shadow.left) {
-        sn_value arguments[] = {sn_current_thread(block), constant(block, 0), expected, address};
-        sn_call_fast(block, (void *)sn_shadow_returned, 4, arguments);
-    } else {
-        sn_call_fast_if(block, SN_NOT_EQUAL, expected, address, (void *)sn_shadow_returned_otherwise, 0);
-        end = sn_slot_load(block, sn_shadow.slots.end);
-        sn_slot_store(block, sn_shadow.slots.end, sn_compute(block, SN_ADD, end, constant(block, (uint64_t)-FRAME)));
+        sn_value cost = sn_compute(block, SN_SUBTRACT, sn_counter_load(block, sn_shadow.counter),
+                                   sn_load(block, end, LAST(data), 8));
+        sn_count_indexed(block, sn_shadow.inclusive, sn_load(block, end, LAST(site), 4), cost);
     }
+    sn_slot_store(block, sn_shadow.slots.end, sn_compute(block, SN_ADD, end, constant(block, (uint64_t)-FRAME)));
 }
 
 /** What was called at a lower stack pointer is over. */

@@ -208,5 +208,6 @@ void sn_contexts_enable(void) {
 
 void sn_contexts_watch(sn_counter counter, sn_call_watcher *left) {
     sn_shadow.counter = counter;
+    sn_shadow.inclusive = sn_counter_new(SN_MOST_COUNTED_SITES);
     sn_shadow.left = left;
 }

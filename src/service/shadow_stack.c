@@ -39,7 +39,10 @@ static void push(sn_thread *thread, uint64_t slot, uint32_t site, uint64_t targe
 
 static void pop(sn_thread *thread) {
     sn_call_frame *frame = end_of(thread) - 1;
-    if (sn_shadow.left) sn_shadow.left(thread, frame);
+    sn_counter inclusive;
+    if (sn_call_frame_counter(frame, &inclusive))
+        sn_counter_add(thread, inclusive, (int64_t)(sn_counter_value(thread, sn_shadow.counter) - frame->data));
+    else if (sn_shadow.left) sn_shadow.left(thread, frame);
     set_end(thread, frame);
 }
 
@@ -87,7 +90,7 @@ void sn_shadow_entered(sn_thread *thread, uint64_t entry, uint64_t target, uint6
     if (is_base(frame) && (frame->target == 0 || never_returns)) {
         retarget(frame, entry);
     } else if (!is_base(frame) && is_in_place && frame->slot & SN_FRAME_LAZY) {
-        frame->slot = stack_pointer; /* the linker has found the function that was called */
+        frame->slot &= ~(uint64_t)SN_FRAME_LAZY; /* the linker has found the function that was called */
         retarget(frame, entry);
     } else if (!is_base(frame) && !is_start(frame->target)) {
         /* What was called was a stub that leads here; or, if it has pushed something, to the linker. */
@@ -113,7 +116,11 @@ void sn_shadow_returned(sn_thread *thread, uint64_t nothing, uint64_t expected, 
 
 void sn_shadow_returned_otherwise(sn_thread *thread, uint64_t nothing, uint64_t expected, uint64_t slot) {
     sn_shadow_returned(thread, nothing, expected, slot);
-    set_end(thread, end_of(thread) + 1);
+    /* The frame that inserted code takes away has cost nothing, at no call site. */
+    sn_call_frame *end = end_of(thread);
+    end->site = SN_SITE_NONE;
+    if (sn_shadow.left) end->data = sn_counter_value(thread, sn_shadow.counter);
+    set_end(thread, end + 1);
 }
 
 /* ---------------------------------------------------------------------------------------------------- switches */
@@ -221,4 +228,9 @@ void sn_shadow_signal(sn_thread *thread, uint64_t interrupted, uint64_t frame, u
     }
     sn_shadow_release();
     push(thread, frame, SN_SITE_SIGNAL, handler);
+}
+
+bool sn_call_frame_counter(const sn_call_frame *frame, sn_counter *inclusive) {
+    *inclusive = sn_shadow.inclusive + frame->site;
+    return sn_shadow.left && !(frame->slot & SN_FRAME_MARKS) && frame->slot != UINT64_MAX;
 }

@@ -19,12 +19,16 @@
 #include "jit/thread.h"
 #include "sonde/tool.h"
 
-/** Marks in sn_call_frame.slot: stack slots are even. */
+/** Marks in sn_call_frame.slot: stack slots are multiples of 8. */
 enum {
     SN_FRAME_TAIL = 1,  /**< entered by a jump: the slot is that of the frame below it, too */
     SN_FRAME_LAZY = 2,  /**< a linker looks for the function that a stub leads to */
-    SN_FRAME_MARKS = 3,
+    SN_FRAME_OPEN = 4,  /**< whom the call calls is known only when it does; only while a tool watches */
+    SN_FRAME_MARKS = 7,
 };
+
+/** Call sites with higher numbers have no counter of their own. */
+#define SN_MOST_COUNTED_SITES (UINT32_C(1) << 20)
 
 /** Numbers of call sites that are none. */
 enum { SN_SITE_NONE, SN_SITE_SIGNAL, SN_SITE_FIRST };
@@ -64,6 +68,7 @@ typedef struct sn_shadow_shared {
     const sn_call_site *sites;
     sn_call_watcher *left;        /**< the tool's; NULL: none */
     sn_counter counter;           /**< of which new frames take the value, if there is `left` */
+    sn_counter inclusive;         /**< the first of those of call sites, by their numbers */
 } sn_shadow_shared;
 
 extern sn_shadow_shared sn_shadow;

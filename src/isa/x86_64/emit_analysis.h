@@ -220,4 +220,14 @@ static inline void sn_emit_store_vector(sn_emitter *e, unsigned vector, unsigned
     sn_emit_based(e, vector, base, displacement);
 }
 
+/** mov between a register (opcode 0x8b: it is loaded, 0x89: stored) and thread[offset + 8 * index]; `index` is not %rsp. */
+static inline void sn_emit_thread_element(sn_emitter *e, unsigned opcode, unsigned reg, unsigned index, uint32_t offset) {
+    sn_emit8(e, 0x65);
+    sn_emit8(e, 0x48 | (reg & 8) >> 1 | (index & 8) >> 2);
+    sn_emit8(e, opcode);
+    sn_emit8(e, (reg & 7) << 3 | 4);
+    sn_emit8(e, 0xc0 | (index & 7) << 3 | 5); /* scale 8, no base: a displacement of 4 bytes */
+    sn_emit32(e, offset);
+}
+
 #endif

@@ -148,6 +148,7 @@ static bool needs_register(const lowering *l, const sn_operation *operation, boo
         return !small || (operation->what == SN_SUBTRACT && !is_small_difference(l, value)) || operation->what == SN_MULTIPLY;
     case SN_OPERATION_ASSIGN: return false;
     case SN_OPERATION_COUNT: return false;
+    case SN_OPERATION_COUNT_INDEXED: return true;
     case SN_OPERATION_STORE: return first || (operation->size == 8 && !small);
     case SN_OPERATION_FIELD: return operation->size == 8 && !small;
     case SN_OPERATION_SLOT_STORE:
@@ -191,7 +192,8 @@ static unsigned own_temporaries(const lowering *l, const sn_operation *operation
                !pinned_for(l, operation);
     case SN_OPERATION_FIELD:
     case SN_OPERATION_APPENDED: return !pinned_for(l, operation);
-    case SN_OPERATION_COUNT: return 1;
+    case SN_OPERATION_COUNT:
+    case SN_OPERATION_COUNT_INDEXED: return 1;
     case SN_OPERATION_COMPUTE: return l->flagless && operation->what == SN_SUBTRACT && changes_flags(l, operation);
     default: return 0;
     }
@@ -541,6 +543,14 @@ static void emit_count(lowering *l, const sn_operation *operation, const uint8_t
     sn_emit_store_thread(e, own[0], COUNTER(operation->number));
 }
 
+static void emit_count_indexed(lowering *l, const sn_operation *operation, const uint8_t *own) {
+    sn_emitter *e = &l->b->e;
+    unsigned amount = value_in(l, operation->a, &own), index = value_in(l, operation->b, &own);
+    sn_emit_thread_element(e, 0x8b, own[0], index, COUNTER(operation->number));
+    sn_emit_load_indexed(e, own[0], own[0], amount, 1, 0);
+    sn_emit_thread_element(e, 0x89, own[0], index, COUNTER(operation->number));
+}
+
 static void emit_thread_store(lowering *l, sn_value value, uint32_t offset, const uint8_t *own) {
     if (is_constant(l, value) && fits(constant_of(l, value)))
         sn_emit_store_thread_constant(&l->b->e, offset, (int32_t)constant_of(l, value));
@@ -732,6 +742,7 @@ static void emit_operation(lowering *l, unsigned number) {
     case SN_OPERATION_COUNTER: sn_emit_load_thread(e, result, COUNTER(operation->number)); break;
     case SN_OPERATION_SLOT_STORE: emit_thread_store(l, operation->a, SN_THREAD_SLOTS + 8 * operation->number, own); break;
     case SN_OPERATION_COUNT: emit_count(l, operation, own); break;
+    case SN_OPERATION_COUNT_INDEXED: emit_count_indexed(l, operation, own); break;
     case SN_OPERATION_ARGUMENT: emit_thread_store(l, operation->a, SN_THREAD_ARGUMENTS + 8 * operation->number, own); break;
     case SN_OPERATION_CALL_FAST: emit_call_fast(l, operation); break;
     case SN_OPERATION_FIELD:

@@ -87,7 +87,7 @@ void calls_arcs_clear(calls_arcs *arcs) {
 void calls_arcs_add(calls_arcs *to, const calls_arcs *from) {
     for (uint64_t i = 0; from->table != NULL && i <= from->mask; i++) {
         const calls_arc *arc = &from->table[i];
-        if (arc->target != 0 && (arc->count != 0 || arc->inclusive != 0)) {
+        if (!calls_arc_is_empty(arc)) {
             calls_arc *sum = calls_arcs_find(to, arc->from, arc->target, arc->how);
             sum->count += arc->count;
             sum->inclusive += arc->inclusive;

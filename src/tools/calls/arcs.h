@@ -24,6 +24,10 @@ typedef struct calls_arc {
     uint64_t system[CALLS_SYSTEM_EVENTS];
 } calls_arc;
 
+static inline bool calls_arc_is_empty(const calls_arc *arc) {
+    return arc->target == 0 || (arc->count | arc->inclusive | arc->system[0]) == 0;
+}
+
 /** Open addressing; grows in address space that is reserved. */
 typedef struct calls_arcs {
     calls_arc *table;

@@ -153,19 +153,17 @@ static int by_value(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-void calls_functions_learn(const calls_arcs *arcs) {
+void calls_functions_learn(uint64_t entry) {
     sn_location location;
-    for (uint64_t i = 0; i <= arcs->mask; i++) {
-        const calls_arc *arc = &arcs->table[i];
-        if (arc->target == 0) {
-            continue;
-        }
-        sn_locate(arc->target, &location);
-        if (location.function == NULL) {
-            unnamed = checked(reallocarray(unnamed, unnamed_count + 1, sizeof *unnamed));
-            unnamed[unnamed_count++] = arc->target;
-        }
+    bool is_known = unnamed_count > 0 && unnamed[unnamed_count - 1] == entry;
+    sn_locate(entry, &location);
+    if (!is_known && location.function == NULL) {
+        unnamed = checked(reallocarray(unnamed, unnamed_count + 1, sizeof *unnamed));
+        unnamed[unnamed_count++] = entry;
     }
+}
+
+void calls_functions_learned(void) {
     if (unnamed_count > 0) {
         qsort(unnamed, unnamed_count, sizeof *unnamed, by_value);
     }

@@ -9,8 +9,6 @@
 
 #include <stdint.h>
 
-#include "arcs.h"
-
 typedef struct calls_function {
     struct calls_function *next; /**< in its hash chain */
     const char *name;
@@ -27,8 +25,10 @@ typedef struct calls_place {
     unsigned line;         /**< 0 if unknown */
 } calls_place;
 
-/** Learn from `arcs` what is called where there are no symbols. Before places are asked for; again for other arcs. */
-void calls_functions_learn(const calls_arcs *arcs);
+/** Learn that a function begins at `entry`, which matters where there are no symbols. */
+void calls_functions_learn(uint64_t entry);
+/** All entries are learned: places can be asked for. */
+void calls_functions_learned(void);
 
 /** Looks the address up; slow the first time, then from a table. */
 calls_place calls_place_of(uint64_t address);

@@ -59,8 +59,16 @@ static void add_jump(calls_profile *profile, const calls_executed *executed) {
     row->executed = executed->executions;
 }
 
+/** Records that are being walked. */
+typedef struct walking {
+    calls_profile *profile;
+    uint64_t executions;   /**< of the instruction visited last */
+} walking;
+
 static void visit_executed(const calls_executed *executed, void *data) {
-    calls_profile *profile = data;
+    walking *walk = data;
+    calls_profile *profile = walk->profile;
+    walk->executions = executed->executions;
     if (executed->steps != 0) {
         add_self(profile, executed->instruction->address, executed->steps);
     }
@@ -81,7 +89,7 @@ static void add_calls(calls_profile *profile, const calls_arcs *arcs) {
     calls_stubs *stubs = calls_stubs_find();
     for (uint64_t i = 0; i <= arcs->mask; i++) {
         const calls_arc *arc = &arcs->table[i];
-        if (arc->target == 0 || (arc->count == 0 && arc->inclusive == 0)) {
+        if (calls_arc_is_empty(arc)) {
             continue;
         }
         calls_row *row = new_row(profile);
@@ -108,6 +116,60 @@ static bool is_nothing(const calls_row *row) {
         all |= row->costs[event];
     }
     return all == 0;
+}
+
+/** The call at a record's end, if it is counted at its site. The same site may be in several records. */
+static void add_counted_call(calls_profile *profile, const calls_record *record, uint64_t count, uint64_t inclusive) {
+    const calls_instruction *call = &record->instructions[record->instruction_count - 1];
+    if (count == 0 && inclusive == 0) {
+        return;
+    }
+    calls_row *row = new_row(profile);
+    row->kind = CALLS_ROW_CALL;
+    row->address = call->address;
+    row->place = calls_place_of(call->address);
+    row->target = calls_place_of(call->target);
+    row->target_address = call->target;
+    row->count = count;
+    row->costs[0] = inclusive;
+}
+
+static void add_records(calls_profile *profile, const calls_account *account) {
+    sn_counter first, end;
+    calls_record_inclusive(&first, &end);
+    uint8_t *is_taken = calloc(end - first + 1, 1);
+    if (is_taken == NULL) {
+        sn_fail(125, "calls: out of memory");
+    }
+    walking walk = {.profile = profile};
+    for (const calls_record *record = calls_record_first(); record != NULL; record = record->next) {
+        bool is_known = record->counters + record->counter_count <= account->value_count &&
+                        record->cuts + record->instruction_count <= account->value_count;
+        if (!is_known) {
+            continue;
+        }
+        calls_record_walk(record, account->values, visit_executed, &walk);
+        if (record->counts_call && record->inclusive < end) {
+            bool is_first = !is_taken[record->inclusive - first];
+            is_taken[record->inclusive - first] = 1;
+            add_counted_call(profile, record, walk.executions, is_first ? account->values[record->inclusive] : 0);
+        }
+    }
+    free(is_taken);
+}
+
+static void learn_functions(const calls_account *account) {
+    for (uint64_t i = 0; i <= account->arcs.mask; i++) {
+        if (account->arcs.table[i].target != 0) {
+            calls_functions_learn(account->arcs.table[i].target);
+        }
+    }
+    for (const calls_record *record = calls_record_first(); record != NULL; record = record->next) {
+        if (record->counts_call) {
+            calls_functions_learn(record->instructions[record->instruction_count - 1].target);
+        }
+    }
+    calls_functions_learned();
 }
 
 static void add_system(calls_profile *profile, const calls_system_list *list) {
@@ -194,14 +256,8 @@ void calls_profile_make(calls_profile *profile, const calls_account *account) {
     if (account->value_count == 0) {
         return;
     }
-    calls_functions_learn(&account->arcs);
-    for (const calls_record *record = calls_record_first(); record != NULL; record = record->next) {
-        bool is_known = record->counters + record->counter_count <= account->value_count &&
-                        record->cuts + record->instruction_count <= account->value_count;
-        if (is_known && account->values[record->counters] != 0) {
-            calls_record_walk(record, account->values, visit_executed, profile);
-        }
-    }
+    learn_functions(account);
+    add_records(profile, account);
     add_calls(profile, &account->arcs);
     add_system(profile, &account->system);
     if (profile->row_count > 0) {

@@ -14,6 +14,19 @@ const calls_record *calls_record_first(void) {
     return atomic_load_explicit(&newest, memory_order_acquire);
 }
 
+/** Counters of calls' inclusive costs, which Sonde gives out: one behind the other. */
+static _Atomic sn_counter inclusive_first = UINT32_MAX, inclusive_end;
+
+void calls_record_inclusive(sn_counter *first, sn_counter *end) {
+    *end = inclusive_end;
+    *first = *end == 0 ? 0 : inclusive_first;
+}
+
+static void note_inclusive(sn_counter counter) {
+    inclusive_first = counter < inclusive_first ? counter : inclusive_first;
+    inclusive_end = counter >= inclusive_end ? counter + 1 : inclusive_end;
+}
+
 /** Counters of what rarely happens lie apart from those that are added to all the time. */
 static sn_counter new_cuts(unsigned count) {
     enum { CHUNK = 1 << 16 };
@@ -58,6 +71,10 @@ static calls_record *look_at(sn_block *block) {
         record->instructions[index] =
             (calls_instruction){.address = instruction->address, .target = instruction->target, .shape = shape};
         record->counter_count += counters_of(shape);
+    }
+    record->counts_call = sn_call_counter(block, count - 1, &record->inclusive);
+    if (record->counts_call) {
+        note_inclusive(record->inclusive);
     }
     uint8_t end = (uint8_t)count;
     for (unsigned index = count; index-- > 0;) {

@@ -34,6 +34,8 @@ typedef struct calls_record {
     uint32_t counter_count;
     sn_counter cuts;           /**< one an instruction: passes that a signal or fault ended before it */
     uint32_t instruction_count;
+    bool counts_call;          /**< its last instruction is a call with a counter of its inclusive costs: */
+    sn_counter inclusive;
     uint32_t stub_size;        /**< instructions, if it is a stub of the linker; else 0 */
     calls_instruction instructions[];
 } calls_record;
@@ -43,6 +45,9 @@ calls_record *calls_record_new(sn_block *block);
 
 /** The newest record, from which all can be reached. */
 const calls_record *calls_record_first(void);
+
+/** The counters of calls' inclusive costs that are in use: from *first up to *end. */
+void calls_record_inclusive(sn_counter *first, sn_counter *end);
 
 /** A pass of a block ended after `completed` instructions. */
 void calls_record_cut(sn_thread *thread, const calls_record *record, unsigned completed);

@@ -64,12 +64,20 @@ void calls_threads_init(void) {
     sn_contexts_watch(calls_current.total, call_left);
 }
 
-/** The calls that the thread is in. */
-static void add_open_calls(sn_thread *thread, calls_thread *mine, calls_arcs *arcs) {
+/** The calls that the thread is in. Those that are counted at their sites will be there when they have ended: their costs
+    until now go to `counters`. The others go to `arcs`, if that is not NULL. */
+static void add_open_calls(sn_thread *thread, calls_thread *mine, calls_arcs *arcs, uint64_t *counters) {
     uint64_t total = sn_counter_value(thread, calls_current.total);
+    sn_counter inclusive;
     for (sn_call_frame *frame = sn_call_frame_of(thread); sn_call_frame_below(frame) != NULL;
          frame = sn_call_frame_below(frame)) {
-        add_call(mine, arcs, frame, total);
+        if (!sn_call_frame_counter(frame, &inclusive)) {
+            if (arcs != NULL) {
+                add_call(mine, arcs, frame, total);
+            }
+        } else if (total > frame->data) {
+            counters[inclusive] += total - frame->data;
+        }
     }
 }
 
@@ -147,6 +155,9 @@ static void add_counters(calls_account *account, const sn_thread *thread, const 
         add_values(account, thread, its, record->counters, record->counters + record->counter_count);
         add_values(account, thread, its, record->cuts, record->cuts + record->instruction_count);
     }
+    sn_counter first, end;
+    calls_record_inclusive(&first, &end);
+    add_values(account, thread, its, first, end);
 }
 
 static void add_thread(calls_account *account, sn_thread *thread, calls_thread *its) {
@@ -155,7 +166,7 @@ static void add_thread(calls_account *account, sn_thread *thread, calls_thread *
     }
     add_counters(account, thread, its);
     calls_arcs_add(&account->arcs, &its->arcs);
-    add_open_calls(thread, its, &account->arcs);
+    add_open_calls(thread, its, &account->arcs, account->values);
     add_system(&account->system, &its->system);
 }
 
@@ -260,6 +271,7 @@ static void zero_thread(sn_thread *thread, void *data) {
     calls_account now = {0};
     its->baseline_count = 0;
     add_counters(&now, thread, its);
+    add_open_calls(thread, its, NULL, now.values);
     free(its->baseline);
     its->baseline = now.values;
     its->baseline_count = now.value_count;
