@@ -430,9 +430,9 @@ typedef void sn_call_watcher(sn_thread *thread, sn_call_frame *frame);
     given up, are not told as left. */
 void sn_contexts_watch(sn_counter counter, sn_call_watcher *left);
 
-/** With sn_contexts_watch(): for the call instruction at `index`, if it always calls one function, a counter of what
-    `counter` has gone up by during its calls, those that have ended. `left` is not called for these, for they end in a few
-    instructions. False for indirect calls, calls of stubs, and whatever is no call. */
+/** With sn_contexts_watch(): for the call instruction at `index`, if it is a direct one, a counter of what `counter` has gone
+    up by during its calls, those that have ended. `left` is not called for these, for they end in a few instructions. What a
+    stub leads to, if one is called, is found in the memory that it reads (sn_block_stub_size()). */
 bool sn_call_counter(const sn_block *block, unsigned index, sn_counter *inclusive);
 /** The same of a frame: whether its call is such a one. May be called from SN_FAST functions. */
 bool sn_call_frame_counter(const sn_call_frame *frame, sn_counter *inclusive);

@@ -125,11 +125,9 @@ static unsigned return_address_operand(sn_block *block, unsigned index, unsigned
     return i;
 }
 
-/** Whether a call always calls one function, which can be counted at the call site. */
+/** Whether a call can be counted at the call site: it calls one function, or one stub, which leads to one. */
 static bool has_one_target(const sn_instruction *call, uint32_t site) {
-    sn_function_range range;
-    return call->kind == SN_KIND_CALL && site < SN_MOST_COUNTED_SITES &&
-           !(sn_locate_function(call->target, &range) && range.is_stub);
+    return call->kind == SN_KIND_CALL && site < SN_MOST_COUNTED_SITES;
 }
 
 static void insert_call(sn_block *block, unsigned index) {

@@ -77,7 +77,7 @@ static void visit_executed(const calls_executed *executed, void *data) {
     }
 }
 
-/** What `times` passes of a stub executed is the call's, not the stub's and not the function's that it led to. */
+/** What passes of a stub executed is the call's, not the stub's and not the function's that it led to. */
 static void move_to_caller(calls_profile *profile, calls_row call, const calls_record *stub) {
     for (uint32_t i = 0; i < stub->stub_size; i++) {
         add_self(profile, stub->instructions[i].address, -call.count);
@@ -85,8 +85,8 @@ static void move_to_caller(calls_profile *profile, calls_row call, const calls_r
     add_self(profile, call.address, call.count * stub->stub_size);
 }
 
+/** Calls by jumps, by signals, and indirect ones. */
 static void add_calls(calls_profile *profile, const calls_arcs *arcs) {
-    calls_stubs *stubs = calls_stubs_find();
     for (uint64_t i = 0; i <= arcs->mask; i++) {
         const calls_arc *arc = &arcs->table[i];
         if (calls_arc_is_empty(arc)) {
@@ -101,13 +101,7 @@ static void add_calls(calls_profile *profile, const calls_arcs *arcs) {
         row->count = arc->count;
         row->costs[0] = arc->inclusive;
         memcpy(row->costs + 1, arc->system, sizeof arc->system);
-        const calls_record *stub = arc->how == CALLS_BY_CALL ? calls_stub_of(stubs, arc->from) : NULL;
-        if (stub != NULL && stub->instructions[0].address != arc->target) {
-            row->costs[0] -= row->count * stub->stub_size;
-            move_to_caller(profile, *row, stub);
-        }
     }
-    calls_stubs_free(stubs);
 }
 
 static bool is_nothing(const calls_row *row) {
@@ -118,20 +112,26 @@ static bool is_nothing(const calls_row *row) {
     return all == 0;
 }
 
-/** The call at a record's end, if it is counted at its site. The same site may be in several records. */
-static void add_counted_call(calls_profile *profile, const calls_record *record, uint64_t count, uint64_t inclusive) {
+/** The call at a record's end, if it is counted at its site. */
+static void add_counted_call(calls_profile *profile, const calls_record *record, const calls_stubs *stubs, uint64_t count,
+                             uint64_t inclusive) {
     const calls_instruction *call = &record->instructions[record->instruction_count - 1];
     if (count == 0 && inclusive == 0) {
         return;
     }
+    const calls_record *stub = calls_stub_at(stubs, call->target);
     calls_row *row = new_row(profile);
     row->kind = CALLS_ROW_CALL;
     row->address = call->address;
     row->place = calls_place_of(call->address);
-    row->target = calls_place_of(call->target);
-    row->target_address = call->target;
+    row->target_address = stub != NULL ? calls_stub_target(stub) : call->target;
+    row->target = calls_place_of(row->target_address);
     row->count = count;
     row->costs[0] = inclusive;
+    if (stub != NULL) {
+        row->costs[0] -= count * stub->stub_size;
+        move_to_caller(profile, *row, stub);
+    }
 }
 
 static void add_records(calls_profile *profile, const calls_account *account) {
@@ -142,6 +142,7 @@ static void add_records(calls_profile *profile, const calls_account *account) {
         sn_fail(125, "calls: out of memory");
     }
     walking walk = {.profile = profile};
+    calls_stubs stubs = calls_stubs_find();
     for (const calls_record *record = calls_record_first(); record != NULL; record = record->next) {
         bool is_known = record->counters + record->counter_count <= account->value_count &&
                         record->cuts + record->instruction_count <= account->value_count;
@@ -152,9 +153,11 @@ static void add_records(calls_profile *profile, const calls_account *account) {
         if (record->counts_call && record->inclusive < end) {
             bool is_first = !is_taken[record->inclusive - first];
             is_taken[record->inclusive - first] = 1;
-            add_counted_call(profile, record, walk.executions, is_first ? account->values[record->inclusive] : 0);
+            /* The same site may be in several records. */
+            add_counted_call(profile, record, &stubs, walk.executions, is_first ? account->values[record->inclusive] : 0);
         }
     }
+    calls_stubs_free(&stubs);
     free(is_taken);
 }
 

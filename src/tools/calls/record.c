@@ -57,6 +57,13 @@ static unsigned counters_of(uint8_t shape) {
     return (shape & CALLS_SEGMENT ? 1 : 0) + (shape & CALLS_CONDITIONAL ? 1 : 0) + (shape & CALLS_REPEATED ? 1 : 0);
 }
 
+/** The constant place in memory that a stub's jump reads. */
+static uint64_t stub_memory_of(sn_block *block, unsigned size) {
+    unsigned count = 0;
+    const sn_operand *operands = size == 0 ? NULL : sn_block_operands(block, size - 1, &count);
+    return count > 0 && operands[0].place == SN_PLACE_MEMORY ? (uint64_t)operands[0].displacement : 0;
+}
+
 static calls_record *look_at(sn_block *block) {
     unsigned count = sn_block_size(block);
     calls_record *record = malloc(sizeof *record + count * sizeof *record->instructions);
@@ -72,6 +79,7 @@ static calls_record *look_at(sn_block *block) {
             (calls_instruction){.address = instruction->address, .target = instruction->target, .shape = shape};
         record->counter_count += counters_of(shape);
     }
+    record->stub_memory = stub_memory_of(block, record->stub_size);
     record->counts_call = sn_call_counter(block, count - 1, &record->inclusive);
     if (record->counts_call) {
         note_inclusive(record->inclusive);

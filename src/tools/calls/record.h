@@ -37,6 +37,7 @@ typedef struct calls_record {
     bool counts_call;          /**< its last instruction is a call with a counter of its inclusive costs: */
     sn_counter inclusive;
     uint32_t stub_size;        /**< instructions, if it is a stub of the linker; else 0 */
+    uint64_t stub_memory;      /**< where it finds the address of the function */
     calls_instruction instructions[];
 } calls_record;
 

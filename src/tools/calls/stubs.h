@@ -1,21 +1,30 @@
 /**
- * @fileoverview Calls through stubs of the linker: the stub's instructions are the caller's, as Callgrind has it.
+ * @fileoverview Calls through stubs of the linker: the call is one of the function behind the stub, and the stub's instructions
+ * are the caller's, as Callgrind has it.
  *
- * The shadow stack shows a call through a stub as one of the function behind it. What the stub executed then stands on its own,
- * and in the inclusive cost of the function: profile.c asks here to put it right.
+ * Calls are counted at their sites, which only name the stub. What a stub executed stands on its own in the records, and is in
+ * the inclusive cost of its calls: profile.c asks here to put it right.
  */
 #ifndef SONDE_TOOLS_CALLS_STUBS_H
 #define SONDE_TOOLS_CALLS_STUBS_H
 
+#include <stddef.h>
+
 #include "record.h"
 
-typedef struct calls_stubs calls_stubs;
+/** All stubs that were executed, by address. */
+typedef struct calls_stubs {
+    const calls_record **items;
+    size_t count;
+} calls_stubs;
 
-/** From all records. */
-calls_stubs *calls_stubs_find(void);
+calls_stubs calls_stubs_find(void);
 void calls_stubs_free(calls_stubs *stubs);
 
-/** The stub that the call instruction at `site` calls, NULL if it calls none. */
-const calls_record *calls_stub_of(const calls_stubs *stubs, uint64_t site);
+/** The stub at `address`, NULL if none is there. */
+const calls_record *calls_stub_at(const calls_stubs *stubs, uint64_t address);
+
+/** The function that a stub leads to now; the stub itself if its memory is gone. */
+uint64_t calls_stub_target(const calls_record *stub);
 
 #endif
