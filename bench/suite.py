@@ -104,6 +104,10 @@ TOOLS = (
          ("--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"), peer_rounds=1, mean_goal=1.80),
     # bench/addresses.c: the address of every access appended to a trace, and added up.
     Tool("addresses", ("{work}/addresses.so",), "", (), peer_rounds=0, mean_goal=3.20),
+    # bench/contexts.c: shadow stacks alone.
+    Tool("contexts", ("{work}/contexts.so",), "", (), peer_rounds=0, mean_goal=1.60),
+    Tool("calls", ("calls", "--callgrind-out-file=/dev/null"), "callgrind",
+         ("--tool=callgrind", "--callgrind-out-file=/dev/null"), peer_rounds=1, peer_goal=1 / 8),
     # Both write their trace to a file, which is deleted after the run with the logs.
     Tool("memtrace", ("memtrace", "--instructions=yes", "--output={work}/log.trace"), "lackey --trace-mem=yes",
          ("--tool=lackey", "--trace-mem=yes"), peer_rounds=1, workloads=TRACED),
@@ -145,8 +149,9 @@ def prepare(work, quick):
     for name, optimisation in _PROGRAMS:
         subprocess.run(["gcc", optimisation, "-g", "-pthread", "-o", os.path.join(work, name),
                         os.path.join(SOURCES, name + ".c"), "-lm"], check=True)
-    subprocess.run(["gcc", "-O3", "-fPIC", "-shared", "-I" + os.path.join(HERE, "..", "include"),
-                    "-o", os.path.join(work, "addresses.so"), os.path.join(HERE, "addresses.c")], check=True)
+    for name in ("addresses", "contexts"):
+        subprocess.run(["gcc", "-O3", "-fPIC", "-shared", "-I" + os.path.join(HERE, "..", "include"),
+                        "-o", os.path.join(work, name + ".so"), os.path.join(HERE, name + ".c")], check=True)
     for name, generator, full_size, quick_size in _INPUTS:
         with open(os.path.join(work, name), "w") as file:
             file.write(generator(quick_size if quick else full_size))
