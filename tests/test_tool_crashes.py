@@ -12,7 +12,7 @@ static sn_trace *trace;
 static void called(void) { crash(); }
 SN_FAST static uint64_t fast(void) { *(volatile int *)16 = 1; return 0; }
 static void batch(const sn_batch *batch) { (void)batch; crash(); }
-static void start(void) { trace = sn_trace_new(&(sn_trace_options){.record_size = 8, .batch = batch}); (void)called; }
+static void start(void) { trace = sn_trace_new(&(sn_trace_options){.record_size = 8, .buffer_size = 1 << 24, .batch = batch}); (void)called; }
 static void instrument(sn_block *block) {
     (void)block, (void)fast;
     INSTRUMENT;
