@@ -16,7 +16,6 @@ SLOW = {
     "threads/fork_threaded": ("cache", "analysis"),
     "threads/fork_storm": ("cache",),
     "threads/fork_while_ending": ("cache",),
-    "signals/heavy_calls": ("cache", "analysis"),
     "program/exceptions": ("analysis",),
 }
 

@@ -56,8 +56,7 @@ static void print_core_options(void) {
 
 void sn_help_general(void) {
     puts("Usage: sonde TOOL [options] [--] PROGRAM [arguments]\n"
-         "       sonde report FILE...      sonde dump PID [--to=FILE]\n"
-         "       sonde control PID dump|zero|on|off|status\n"
+         "       sonde report FILE...   sonde dump PID   sonde control PID COMMAND\n"
          "Run PROGRAM, unchanged, and let TOOL tell what it did.\n");
     print_tools();
     puts("\nOptions, with [defaults]:");

@@ -17,6 +17,7 @@ extern const char sn_runtime_lookup_end[];
 extern const char sn_runtime_resume[], sn_runtime_syscall[], sn_runtime_bad_address[];
 extern const char sn_runtime_exit[], sn_runtime_exit_saved[];
 extern const char sn_runtime_enter[], sn_runtime_enter_end[], sn_runtime_restart[], sn_runtime_deliver[];
+extern const char sn_runtime_called[];
 extern uint64_t sn_runtime_enter_address;
 
 /* Labels that the signal handler recognises in place. */

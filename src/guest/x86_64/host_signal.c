@@ -70,12 +70,35 @@ static void set_stepping(ucontext_t *context, bool on) {
 
 static bool is_stepping(const ucontext_t *context) { return context->uc_mcontext.gregs[REG_EFL] & FLAG_TRAP; }
 
+/**
+ * A function that inserted code has called runs on to its end, instead of being stepped through: a repeated instruction may
+ * have it write thousands of records, and with a trap for each instruction it would not be done before the next signal. It
+ * was called with the engine's stack empty.
+ */
+static void run_to_return(sn_thread *thread, ucontext_t *context) {
+    uint64_t *return_address = (uint64_t *)(thread->engine_stack - sizeof *return_address);
+    uint64_t trap = sn_runtime_address(sn_runtime_called);
+    if (*return_address != trap) thread->fast_return = *return_address;
+    *return_address = trap;
+    set_stepping(context, false);
+}
+
+/** It has returned, and the block goes on by steps. */
+static bool fast_call_returned(sn_thread *thread, ucontext_t *context) {
+    if (counter_of(context) != sn_runtime_address(sn_runtime_called)) return false;
+    set_counter(context, thread->fast_return);
+    thread->stepped_at = thread->fast_return;
+    set_stepping(context, true);
+    return true;
+}
+
 /** Step through the cache from here on, unless that is being done. */
-static void begin_stepping(sn_thread *thread, ucontext_t *context, sn_stepping why) {
+static void begin_stepping(sn_thread *thread, ucontext_t *context, const interruption *at, sn_stepping why) {
     if (!thread->stepping) thread->steps_itself = is_stepping(context);
     if (!thread->stepping || why == SN_STEP_DELIVER) thread->stepping = (uint8_t)why;
     thread->stepped_at = counter_of(context);
     set_stepping(context, true);
+    if (at->where == IN_FAST_CALL) run_to_return(thread, context);
 }
 
 /** A step was made, by the trap flag: the instruction that it leads to has not begun. */
@@ -352,7 +375,7 @@ static void stop(sn_thread *thread, ucontext_t *context) {
         thread->pc = at.client;
         go_to_engine(thread, context, SN_EXIT_RESUME);
     } else if (at.where == IN_BLOCK || at.where == IN_LOOKUP || at.where == IN_FAST_CALL) {
-        begin_stepping(thread, context, SN_STEP_LEAVE);
+        begin_stepping(thread, context, &at, SN_STEP_LEAVE);
     } else {
         thread->recheck = 1;
         repeat_wait(thread, context);
@@ -361,9 +384,9 @@ static void stop(sn_thread *thread, ucontext_t *context) {
 }
 
 /** Keep a signal, and step to the boundary where it is delivered. */
-static void step_to_delivery(sn_thread *thread, ucontext_t *context, const siginfo_t *info) {
+static void step_to_delivery(sn_thread *thread, ucontext_t *context, const interruption *at, const siginfo_t *info) {
     keep(thread, context, info);
-    begin_stepping(thread, context, SN_STEP_DELIVER);
+    begin_stepping(thread, context, at, SN_STEP_DELIVER);
 }
 
 static void asynchronous(sn_thread *thread, ucontext_t *context, const siginfo_t *info) {
@@ -380,7 +403,7 @@ static void asynchronous(sn_thread *thread, ucontext_t *context, const siginfo_t
         return;
     }
     if (at.where == IN_BLOCK || at.where == IN_LOOKUP || at.where == IN_FAST_CALL) {
-        step_to_delivery(thread, context, info);
+        step_to_delivery(thread, context, &at, info);
     } else {
         keep(thread, context, info);
         redirect_engine(context, &at);
@@ -408,6 +431,7 @@ static void stepped(sn_thread *thread, ucontext_t *context) {
     keep_flags_apart(thread, context);
     note_step(thread, context, &at);
     set_stepping(context, true);
+    if (at.where == IN_FAST_CALL) run_to_return(thread, context);
     if (at.where == IN_LOOKUP || at.where == IN_ENTRY || at.where == IN_FAST_CALL) return;
     if (at.where != IN_BLOCK) {
         end_stepping(thread, context);
@@ -538,7 +562,7 @@ static bool written_code(sn_thread *thread, ucontext_t *context, const siginfo_t
     if (!ours) return false;
     if (inside) {
         /* The rest of this very block may have been rewritten: leave it behind the writing instruction. */
-        begin_stepping(thread, context, SN_STEP_LEAVE);
+        begin_stepping(thread, context, at, SN_STEP_LEAVE);
     }
     return true;
 }
@@ -559,7 +583,7 @@ static bool own_step(sn_thread *thread, ucontext_t *context, const siginfo_t *in
     if (at->at_boundary || !arrives) thread->stepped_to = 0;
     if (!at->at_boundary) {
         /* The instruction that has cleared the flag makes the last step; no further trap leads to where it ends. */
-        if (!is_stepping(context) && !arrives) step_to_delivery(thread, context, info);
+        if (!is_stepping(context) && !arrives) step_to_delivery(thread, context, at, info);
         return false;
     }
     if (arrives) return false;
@@ -589,13 +613,13 @@ _Noreturn static void fail(sn_thread *thread, ucontext_t *context, const siginfo
 
 /** A store of analysis code ran into the end of a trace's buffer: the dispatcher has it emptied, and the store is made
     again, its base register being moved to the buffer's start. */
-static bool trace_is_full(sn_thread *thread, ucontext_t *context, const siginfo_t *info) {
+static bool trace_is_full(sn_thread *thread, ucontext_t *context, const siginfo_t *info, const interruption *at) {
     int trace = info->si_signo == SIGSEGV ? sn_trace_at_end(thread, (uint64_t)info->si_addr) : -1;
     if (trace < 0) return false;
     uint64_t counter = counter_of(context);
     if (!sn_engine_try_enter(thread)) {
         sn_trace_open_reserve(thread, (unsigned)trace);
-        begin_stepping(thread, context, SN_STEP_LEAVE);
+        begin_stepping(thread, context, at, SN_STEP_LEAVE);
         return true;
     }
     thread->trace_register = sn_store_base((const uint8_t *)counter, counter);
@@ -606,6 +630,7 @@ static bool trace_is_full(sn_thread *thread, ucontext_t *context, const siginfo_
 }
 
 static void synchronous(sn_thread *thread, ucontext_t *context, siginfo_t *info) {
+    if (fast_call_returned(thread, context)) return;
     interruption at = locate(thread, context);
     if (at.where == AT_DELIVER) {
         deliver_pending(thread, context);
@@ -622,7 +647,7 @@ static void synchronous(sn_thread *thread, ucontext_t *context, siginfo_t *info)
     if (patching(info, context)) return;
     if (written_code(thread, context, info, &at)) return;
     if (at.where == IN_BLOCK) {
-        if (trace_is_full(thread, context, info)) return;
+        if (trace_is_full(thread, context, info, &at)) return;
         if (at.kind == SN_PLACE_INDIRECT && info->si_signo == SIGSEGV && far_branch(thread, context, info, &at))
             return;
         if (at.kind == SN_PLACE_ANALYSIS) fail(thread, context, info);

@@ -227,6 +227,12 @@ sn_runtime_restart:
         .hidden sn_runtime_deliver
 sn_runtime_deliver:
         ud2
+/* Where a fast call returns to when a signal came meanwhile: the signal handler goes on from there. */
+        .balign 4
+        .globl  sn_runtime_called
+        .hidden sn_runtime_called
+sn_runtime_called:
+        ud2
         .globl  sn_runtime_end
         .hidden sn_runtime_end
 sn_runtime_end:
