@@ -334,7 +334,7 @@ def test_a_step_without_a_name_is_one(unnamed_steps, everything, tmp_path, what)
     assert compare_unnamed(unnamed_steps, (everything, f"--what={what}"), program, tmp_path) > 400
 
 
-@pytest.mark.parametrize("switches", SWITCHES, ids=" ".join)
+@pytest.mark.parametrize("switches", SWITCHES + (("--debug-verify=yes",),), ids=" ".join)
 @pytest.mark.parametrize("tool", ("none", "count", "everything"))
 def test_a_step_without_a_name_is_one_of_the_client(unnamed_steps, everything, tmp_path, tool, switches):
     """Of a client that steps itself, which also executes int1, whose trap never has a name."""

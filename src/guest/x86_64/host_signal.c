@@ -175,9 +175,10 @@ static bool is_behind_int1(const sn_thread *thread, uint64_t counter) {
 
 /**
  * Give the trap of a step its name where the kernel had none for it. The kernel reads a trap's reason from the register DR6;
- * under a hypervisor that can hold an old value for a moment (KVM before Linux 6.14: "KVM: x86: Load DR6 with guest value only
- * before entering .vcpu_run() loop"). A trap without a reason is taken for that of int1 (exc_debug_user and get_si_code in
- * Linux' arch/x86/kernel/traps.c). Its address, the program counter in the cache, tells it from a signal that was sent.
+ * in a virtual machine inside another that now and then reads as empty, where the outer KVM is older than Linux 6.14 ("BUG:
+ * Occasional unexpected DR6 value seen with nested virtualization on x86", on the list kvm@vger.kernel.org in January 2025).
+ * A trap without a reason is taken for that of int1 (exc_debug_user in Linux' arch/x86/kernel/traps.c, get_si_code in
+ * arch/x86/include/asm/traps.h). Its address, the program counter in the cache, tells it from a signal that was sent.
  */
 static void name_step(const sn_thread *thread, const ucontext_t *context, siginfo_t *info) {
     uint64_t counter = counter_of(context);
