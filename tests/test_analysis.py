@@ -342,3 +342,38 @@ def test_a_step_without_a_name_is_one_of_the_client(unnamed_steps, everything, t
     program = build_program(tmp_path, "traps", source.read_text(), f"-I{ROOT / 'tests' / 'features'}")
     words = (everything if tool == "everything" else tool, *switches)
     assert compare_unnamed(unnamed_steps, words, program, tmp_path) > 20
+
+
+STEPPING_ITSELF = """
+#include <signal.h>
+#include <stdio.h>
+#include <sys/time.h>
+enum { ROUNDS = 300, STEPS = 2 * ROUNDS + 3 };
+static volatile int ticks, traps;
+static void tick(int number) { (void)number; ticks++; }
+static void trap(int number) { (void)number; traps++; }
+int main(void) {
+    int wrong = 0;
+    signal(SIGALRM, tick);
+    signal(SIGTRAP, trap);
+    setitimer(ITIMER_REAL, &(struct itimerval){{0, 3000}, {0, 3000}}, NULL);
+    while (ticks < 100) {
+        unsigned long count = ROUNDS;
+        int before = ticks;
+        traps = 0;
+        __asm__ volatile("sub $128, %%rsp; pushfq; orl $0x100, (%%rsp); popfq; 1: dec %0; jnz 1b;"
+                         "pushfq; andl $~0x100, (%%rsp); popfq; add $128, %%rsp" : "+r"(count) : : "memory", "cc");
+        wrong += traps > STEPS || traps < STEPS - (ticks - before); /* a signal may take the place of a step */
+    }
+    printf("wrong: %d\\n", wrong);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("what", (COMPUTING, CALLS))
+def test_signals_leave_a_client_that_steps_itself_stepping(everything, tmp_path, what):
+    """Also when one comes while the engine is in a function that the block calls: its own stepping begins there."""
+    path = build_program(tmp_path, "stepping-itself", STEPPING_ITSELF)
+    done = subprocess.run([SONDE, everything, f"--what={what}", "--", path], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.returncode) == ("wrong: 0\n", 0), done.stderr

@@ -211,16 +211,14 @@ static void finish(sn_thread *thread) {
     }
     if (thread->pending.present) {
         if (thread->inside_call) {
-            thread->stepping = SN_STEP_DELIVER;
-            sn_abi_single_step(thread);
+            sn_abi_single_step(thread, SN_STEP_DELIVER);
         } else {
             thread->resume = sn_runtime_address(sn_runtime_deliver);
         }
     } else if (thread->inside_call && sn_translate_wants_afresh()) {
         /* The called function has switched instrumentation: what belongs to the instruction is done, and then the block is
            left, so that nothing is done twice. */
-        thread->stepping = SN_STEP_LEAVE;
-        sn_abi_single_step(thread);
+        sn_abi_single_step(thread, SN_STEP_LEAVE);
     } else {
         sn_signals_release_mask(thread);
     }
@@ -286,8 +284,7 @@ void sn_dispatch(sn_thread *thread) {
 void sn_reenter(sn_thread *thread) {
     if (thread->inside_analysis) {
         thread->recheck = 0;
-        thread->stepping = thread->pending.present ? SN_STEP_DELIVER : SN_STEP_LEAVE;
-        sn_abi_single_step(thread);
+        sn_abi_single_step(thread, thread->pending.present ? SN_STEP_DELIVER : SN_STEP_LEAVE);
         return;
     }
     if (sn_settings_current.verify_blocks) sn_verify_cancel(thread);

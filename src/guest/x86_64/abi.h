@@ -47,8 +47,15 @@ static inline bool sn_abi_is_canonical(uint64_t address) {
 /** How many bytes the indirect branch at a client address pops (negative: pushes). */
 int64_t sn_abi_branch_pop(uint64_t client);
 
-/** Have the processor trap after every instruction once the thread goes on. */
-static inline void sn_abi_single_step(sn_thread *thread) { thread->flags |= 0x100; }
+/** Have the thread stepped to the next boundary once it goes on (host_signal.c). The client's own trap flag is kept for the
+    end of that; no instruction of the cache was executed yet. */
+static inline void sn_abi_single_step(sn_thread *thread, sn_stepping why) {
+    enum { FLAG_TRAP_BIT = 0x100 };
+    if (!thread->stepping) thread->steps_itself = thread->flags & FLAG_TRAP_BIT;
+    thread->stepping = (uint8_t)why;
+    thread->stepped_at = 0;
+    thread->flags |= FLAG_TRAP_BIT;
+}
 
 /** The state in which the kernel starts a program: all zero but the stack pointer. */
 static inline void sn_abi_start_program(sn_thread *thread, uint64_t entry, uint64_t stack) {
