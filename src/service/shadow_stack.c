@@ -232,5 +232,5 @@ void sn_shadow_signal(sn_thread *thread, uint64_t interrupted, uint64_t frame, u
 
 bool sn_call_frame_counter(const sn_call_frame *frame, sn_counter *inclusive) {
     *inclusive = sn_shadow.inclusive + frame->site;
-    return sn_shadow.left && !(frame->slot & SN_FRAME_MARKS) && frame->slot != UINT64_MAX;
+    return sn_shadow.left && !(frame->slot & (SN_FRAME_TAIL | SN_FRAME_OPEN)) && frame->slot != UINT64_MAX;
 }

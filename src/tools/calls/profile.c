@@ -129,7 +129,8 @@ static void add_counted_call(calls_profile *profile, const calls_record *record,
     row->count = count;
     row->costs[0] = inclusive;
     if (stub != NULL) {
-        row->costs[0] -= count * stub->stub_size;
+        uint64_t of_stub = count * stub->stub_size;
+        row->costs[0] -= of_stub < inclusive ? of_stub : inclusive;
         move_to_caller(profile, *row, stub);
     }
 }

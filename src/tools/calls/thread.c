@@ -183,7 +183,7 @@ static void free_account(calls_account *account) {
 static calls_account *account_of_ended(int thread) {
     if (ended_count == 0 || calls_current.separates_threads) {
         ended = resized(ended, ended_count + 1, sizeof *ended);
-        ended[ended_count++] = (calls_account){.thread = thread};
+        ended[ended_count++] = (calls_account){.thread = calls_current.separates_threads ? thread : 0};
     }
     return &ended[ended_count - 1];
 }
