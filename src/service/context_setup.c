@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "base/log.h"
+#include "base/spin.h"
 #include "guest/events.h"
 #include "guest/thread.h"
 #include "jit/runtime.h"
@@ -68,7 +69,7 @@ static void thread_begins(sn_thread *thread, const sn_thread *parent) {
 
 static void thread_ends(sn_thread *thread) {
     sn_shadow_stack *own = (sn_shadow_stack *)thread->slots[own_slot], *current = sn_shadow_current(thread);
-    sn_shadow_acquire();
+    sn_spin_acquire(&sn_shadow.lock);
     if (current != own) {
         uint32_t kept = 0;
         for (uint32_t i = 0; i < sn_shadow.suspended_count; i++)
@@ -77,7 +78,7 @@ static void thread_ends(sn_thread *thread) {
         current->next_free = sn_shadow.pool;
         sn_shadow.pool = current;
     }
-    sn_shadow_release();
+    sn_spin_release(&sn_shadow.lock);
     munmap(own->frames, OWN_STACK_SIZE);
     munmap(own, sizeof *own);
 }
@@ -145,7 +146,7 @@ static sn_shadow_stack *find_moved(uint64_t stack_pointer) {
 
 void sn_shadow_new_stack(sn_thread *thread, uint64_t old, uint64_t stack_pointer) {
     sn_shadow_stack *current = sn_shadow_current(thread);
-    sn_shadow_acquire();
+    sn_spin_acquire(&sn_shadow.lock);
     current->low = old;
     current->end = (sn_call_frame *)thread->slots[sn_shadow.slots.end];
     sn_shadow_stack *stack = find_moved(stack_pointer);
@@ -159,7 +160,7 @@ void sn_shadow_new_stack(sn_thread *thread, uint64_t old, uint64_t stack_pointer
         if (is_moved) sn_shadow_use(thread, stack, stack->end);
         else begin_at_base(thread, stack, stack_pointer);
     }
-    sn_shadow_release();
+    sn_spin_release(&sn_shadow.lock);
     if (is_moved) sn_shadow_unwind(thread, stack_pointer);
 }
 
@@ -170,13 +171,13 @@ static void signal_returned(sn_thread *thread, uint64_t from, uint64_t to) {
 }
 
 static void before_fork(void) {
-    sn_shadow_acquire();
-    while (__atomic_exchange_n(&sn_contexts.lock, 1, __ATOMIC_ACQUIRE)) continue;
+    sn_spin_acquire(&sn_shadow.lock);
+    sn_spin_acquire(&sn_contexts.lock);
 }
 
 static void after_fork(void) {
-    __atomic_store_n(&sn_contexts.lock, 0, __ATOMIC_RELEASE);
-    sn_shadow_release();
+    sn_spin_release(&sn_contexts.lock);
+    sn_spin_release(&sn_shadow.lock);
 }
 
 /* ------------------------------------------------------------------------------------------------ beginning */

@@ -4,16 +4,10 @@
 #include "service/context_tree.h"
 
 #include "base/hash.h"
+#include "base/spin.h"
 #include "service/shadow_stack.h"
 
 sn_context_nodes sn_contexts;
-
-static void acquire(void) {
-    while (__atomic_exchange_n(&sn_contexts.lock, 1, __ATOMIC_ACQUIRE))
-        while (__atomic_load_n(&sn_contexts.lock, __ATOMIC_RELAXED)) __asm__ volatile("" ::: "memory");
-}
-
-static void release(void) { __atomic_store_n(&sn_contexts.lock, 0, __ATOMIC_RELEASE); }
 
 static uint64_t hash_of(const sn_context_node *node) {
     return sn_hash_mix(node->function ^ (uint64_t)node->caller << 32 ^ sn_hash_mix(node->site));
@@ -39,7 +33,7 @@ static void grow(void) {
 
 static uint32_t node_of(uint32_t caller, uint32_t site, uint64_t function) {
     const sn_context_node node = {.function = function, .caller = caller, .site = site};
-    acquire();
+    sn_spin_acquire(&sn_contexts.lock);
     uint32_t *place = place_of(&node), number = *place;
     if (number == 0 && sn_contexts.count < SN_MOST_CONTEXTS) {
         number = sn_contexts.count++;
@@ -47,7 +41,7 @@ static uint32_t node_of(uint32_t caller, uint32_t site, uint64_t function) {
         *place = number;
         if (sn_contexts.count > sn_contexts.table_mask / 2) grow();
     }
-    release();
+    sn_spin_release(&sn_contexts.lock);
     return number ? number : caller;
 }
 

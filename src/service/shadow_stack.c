@@ -4,6 +4,7 @@
 #include "service/shadow_stack.h"
 
 #include "base/hash.h"
+#include "base/spin.h"
 #include "service/context_tree.h"
 
 /** Chains of tail calls at one slot are noted up to this length; then the last one is replaced. A state machine made of tail
@@ -125,13 +126,6 @@ void sn_shadow_returned_otherwise(sn_thread *thread, uint64_t nothing, uint64_t 
 
 /* ---------------------------------------------------------------------------------------------------- switches */
 
-void sn_shadow_acquire(void) {
-    while (__atomic_exchange_n(&sn_shadow.lock, 1, __ATOMIC_ACQUIRE))
-        while (__atomic_load_n(&sn_shadow.lock, __ATOMIC_RELAXED)) __asm__ volatile("" ::: "memory");
-}
-
-void sn_shadow_release(void) { __atomic_store_n(&sn_shadow.lock, 0, __ATOMIC_RELEASE); }
-
 /** Number of suspended stacks whose `low` is at most `address`. */
 static uint32_t count_up_to(uint64_t address) {
     uint32_t low = 0, high = sn_shadow.suspended_count;
@@ -190,7 +184,7 @@ uint64_t sn_shadow_switched(sn_thread *thread, uint64_t old, uint64_t new) {
         sn_shadow_unwind(thread, new);
         return 0;
     }
-    sn_shadow_acquire();
+    sn_spin_acquire(&sn_shadow.lock);
     sn_shadow_stack *other = resume(new);
     if (other) {
         current->low = old;
@@ -198,7 +192,7 @@ uint64_t sn_shadow_switched(sn_thread *thread, uint64_t old, uint64_t new) {
         sn_shadow_suspend(current);
         sn_shadow_use(thread, other, other->end);
     }
-    sn_shadow_release();
+    sn_spin_release(&sn_shadow.lock);
     if (!other) return 1;
     sn_shadow_unwind(thread, new);
     sn_call_frame *frame = last(thread);
@@ -216,7 +210,7 @@ void sn_shadow_signal(sn_thread *thread, uint64_t interrupted, uint64_t frame, u
         return;
     }
     uint32_t below = sn_context_resolve(thread);
-    sn_shadow_acquire();
+    sn_spin_acquire(&sn_shadow.lock);
     sn_shadow_stack *stack = sn_shadow_take();
     if (stack) {
         current->low = interrupted;
@@ -226,7 +220,7 @@ void sn_shadow_signal(sn_thread *thread, uint64_t interrupted, uint64_t frame, u
         stack->frames[0] = (sn_call_frame){.slot = UINT64_MAX, .data = below};
         sn_shadow_use(thread, stack, stack->frames + 1);
     }
-    sn_shadow_release();
+    sn_spin_release(&sn_shadow.lock);
     push(thread, frame, SN_SITE_SIGNAL, handler);
 }
 

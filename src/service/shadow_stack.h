@@ -99,9 +99,6 @@ void sn_shadow_unwind(sn_thread *thread, uint64_t stack_pointer);
 void sn_shadow_use(sn_thread *thread, sn_shadow_stack *stack, sn_call_frame *end);
 sn_shadow_stack *sn_shadow_current(sn_thread *thread);
 
-void sn_shadow_acquire(void);
-void sn_shadow_release(void);
-
 /** An empty stack from the pool, NULL if there is none. The lock is held. */
 sn_shadow_stack *sn_shadow_take(void);
 /** Enter among the suspended ones. The lock is held. */
