@@ -46,10 +46,6 @@ int sn_report_file_open(const char *template, unsigned number, char *name, size_
 
 static const char *open_output(void) {
     const char *wrong = NULL;
-    if (is_record && sequence > 0) {
-        int again = open_file(output_name, true, &wrong);
-        return again >= 0 && sn_descriptor_take(&output_descriptor, again) < 0 ? strerror(errno) : wrong;
-    }
     int descriptor = sn_report_file_open(sn_settings_current.output, ++sequence, output_name, sizeof output_name, &wrong);
     if (descriptor >= 0 && sn_descriptor_take(&output_descriptor, descriptor) < 0)
         wrong = strerror(errno);
@@ -144,13 +140,15 @@ FILE *sn_output(void) {
     return stream;
 }
 
-bool sn_output_close(void) {
-    bool failed = false, files_failed = sn_tool_files_failed();
-    if (stream) {
-        failed = fclose(stream) != 0 || first_error;
-        stream = NULL;
-    }
-    if (output_descriptor >= 0 && sn_descriptor_close(&output_descriptor) != 0 && !first_error) {
+/** What a file system tells only when the file is closed (NFS, quotas), it tells for every copy of the descriptor. */
+static bool close_copy(int descriptor) {
+    static int copy;
+    return sn_descriptor_take_copy(&copy, descriptor) < 0 || sn_descriptor_close(&copy) == 0;
+}
+
+bool sn_output_complete(void) {
+    bool failed = !sn_output_flush(), files_failed = sn_tool_files_failed();
+    if (!failed && output_descriptor >= 0 && !close_copy(output_descriptor)) {
         failed = true;
         first_error = errno;
     }

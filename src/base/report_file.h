@@ -26,8 +26,9 @@ bool sn_output_divert_end(void);
 /** Write what was printed so far; returns whether that could be done. */
 bool sn_output_flush(void);
 
-/** Write and close the report, if there is any. Returns whether everything was written; says so in one line if not. */
-bool sn_output_close(void);
+/** The tool has ended: write the report, if there is any. Returns whether everything was written; says so in one line if
+    not. It stays open: other threads print until an execve succeeds, or all of them when it fails. */
+bool sn_output_complete(void);
 
 /** In a forked child: what the parent had not written yet is the parent's. A name with %p gives the child a file of its
     own. */

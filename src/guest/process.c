@@ -98,7 +98,7 @@ void sn_process_end(sn_thread *thread) {
         ended_process = thread->process;
         flush_traces(thread);
         if (sn_current_tool()->end) SN_TELL_TOOL("end", sn_current_tool()->end());
-        if (!sn_output_close()) report_failed = true;
+        if (!sn_output_complete()) report_failed = true;
         if (sn_settings_current.stats) sn_statistics_print();
         if (sn_traces_exist() && !thread->failed) sn_gate_open();
     }

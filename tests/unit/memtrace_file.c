@@ -205,7 +205,7 @@ static void write_trace(uint64_t seed, unsigned rounds) {
         memtrace_encoder_free(streams[i].encoder);
     }
     memtrace_write_end(true);
-    assert_true(sn_output_close());
+    assert_true(sn_output_complete());
     file = fopen(output_name, "rb");
     fseek(file, 0, SEEK_END);
 }

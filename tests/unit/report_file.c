@@ -36,7 +36,7 @@ static int run_child(void (*body)(void)) {
         dup2(open(error_name, O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
         sn_log_open();
         body();
-        _exit(sn_output_close() ? 0 : 1);
+        _exit(sn_output_complete() ? 0 : 1);
     }
     int status;
     waitpid(child, &status, 0);
@@ -88,19 +88,30 @@ static void record_in_two_parts(void) {
     if (chdir("/") != 0)
         _exit(9);
     fputs("before\n", sn_output());
-    sn_output_close();
+    sn_output_complete();
     fputs("behind\n", sn_output());
 }
 
-static void a_record_goes_on_where_it_ended(void **state) {
+static void report_in_two_parts(void) {
+    sn_settings_current.output = output_name;
+    sn_output_open();
+    fputs("before\n", sn_output());
+    sn_output_complete(); /* as one thread's execve does, while others still print */
+    fputs("behind\n", sn_output());
+}
+
+static void what_is_printed_behind_the_end_is_appended(void **state) {
     (void)state;
     char name[128];
     snprintf(name, sizeof name, "%s/record.1", folder);
     for (unsigned i = 0; i < 2; i++) {
         assert_int_equal(run_child(record_in_two_parts), 0);
         assert_string_equal(content(name), "before\nbehind\n");
+        assert_int_equal(run_child(report_in_two_parts), 0);
+        assert_string_equal(content(output_name), "before\nbehind\n");
     }
     unlink(name);
+    unlink(output_name);
 }
 
 static void print_to_a_full_disk(void) {
@@ -147,7 +158,7 @@ static void print_and_fork(void) {
     if (child == 0) {
         sn_output_after_fork();
         fputs("child's\n", sn_output());
-        sn_output_close();
+        sn_output_complete();
         _exit(0);
     }
     waitpid(child, NULL, 0);
@@ -181,7 +192,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_log_is_the_default),
         cmocka_unit_test(a_file_is_written_once_or_appended_to),
-        cmocka_unit_test(a_record_goes_on_where_it_ended),
+        cmocka_unit_test(what_is_printed_behind_the_end_is_appended),
         cmocka_unit_test(a_full_disk_is_told_once),
         cmocka_unit_test(an_unwritable_file_stops_the_run),
         cmocka_unit_test(nothing_printed_is_no_failure),
