@@ -34,6 +34,7 @@ typedef enum sn_option_type {
     SN_OPTION_STRING, /**< --name=TEXT into const char * */
     SN_OPTION_CHOICE, /**< --name=one of `choices` (separated by |) into int: its position */
     SN_OPTION_LIST,   /**< --name=TEXT, any number of times, into sn_texts */
+    SN_OPTION_NUMBERED, /**< --nameN=TEXT with a decimal number N, any number of times, into sn_numbered_texts */
 } sn_option_type;
 
 /** Values of an option that may be given several times, in their order. */
@@ -41,6 +42,15 @@ typedef struct sn_texts {
     const char **items;
     size_t count;
 } sn_texts;
+
+/** The same, each with the number that its option's name ended in. */
+typedef struct sn_numbered_texts {
+    struct sn_numbered_text {
+        const char *text;
+        uint32_t number;
+    } *items;
+    size_t count;
+} sn_numbered_texts;
 
 /** One row of a tool's option table; the table ends with a row whose name is NULL. */
 typedef struct sn_option {
@@ -413,7 +423,7 @@ typedef uint32_t sn_context;
 typedef struct sn_call_frame {
     uint64_t slot;    /**< for Sonde: where the return address lies */
     uint32_t site;    /**< for Sonde: the call site */
-    uint32_t context; /**< its sn_context, SN_NO_CONTEXT while nobody has asked */
+    uint32_t context; /**< its sn_context, SN_NO_CONTEXT while nobody has asked; or what sn_contexts_watch_all() says */
     uint64_t target;  /**< the function: where control entered it. A call through a stub: the stub, until the function
                            begins */
     uint64_t data;    /**< what sn_contexts_watch() is for; else 0 */
@@ -429,6 +439,12 @@ typedef void sn_call_watcher(sn_thread *thread, sn_call_frame *frame);
     `left` is called before a frame goes, also by a jump out of it. Frames of threads that end, and those of stacks that are
     given up, are not told as left. */
 void sn_contexts_watch(sn_counter counter, sn_call_watcher *left);
+
+/** From the start callback, after sn_contexts_watch(): `left` is called for direct calls as well, which costs some
+    nanoseconds more a call. The tool does not ask for contexts (sn_current_context() and the like), and may keep a number
+    of its own in each frame's `context`: it is 0 in new frames, and again when a frame's `target` changes. The `data` of
+    the first frame of a stack that a signal handler runs on is that number of the frame that was interrupted, else 0. */
+void sn_contexts_watch_all(void);
 
 /** With sn_contexts_watch(): for the call instruction at `index`, if it is a direct one, a counter of what `counter` has gone
     up by during its calls, those that have ended. `left` is not called for these, for they end in a few instructions. What a

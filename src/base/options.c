@@ -54,7 +54,8 @@ static const char *shown_value(const sn_option *option) {
     case SN_OPTION_FLAG: return "yes|no";
     case SN_OPTION_NUMBER: return option->choices ? option->choices : "N";
     case SN_OPTION_STRING:
-    case SN_OPTION_LIST: return option->choices ? option->choices : "TEXT";
+    case SN_OPTION_LIST:
+    case SN_OPTION_NUMBERED: return option->choices ? option->choices : "TEXT";
     case SN_OPTION_CHOICE: return option->choices;
     }
     return "";
@@ -70,7 +71,16 @@ static bool add_text(sn_texts *texts, const char *value) {
     return true;
 }
 
-static bool store_value(const sn_option *option, const char *value) {
+static bool add_numbered_text(sn_numbered_texts *texts, const char *value, uint32_t number) {
+    struct sn_numbered_text *items = reallocarray(texts->items, texts->count + 1, sizeof *items);
+    if (!items)
+        return false;
+    items[texts->count] = (struct sn_numbered_text){value, number};
+    *texts = (sn_numbered_texts){items, texts->count + 1};
+    return true;
+}
+
+static bool store_value(const sn_option *option, const char *value, uint32_t number) {
     int position;
     switch (option->type) {
     case SN_OPTION_FLAG:
@@ -85,6 +95,8 @@ static bool store_value(const sn_option *option, const char *value) {
         return *value != '\0';
     case SN_OPTION_LIST:
         return *value != '\0' && add_text(option->value, value);
+    case SN_OPTION_NUMBERED:
+        return *value != '\0' && add_numbered_text(option->value, value, number);
     case SN_OPTION_CHOICE:
         position = choice_position(option->choices, value);
         if (position >= 0)
@@ -98,9 +110,27 @@ static const char *what_is_wanted(const sn_option *option) {
     switch (option->type) {
     case SN_OPTION_NUMBER: return "a number (suffixes k, M, G)";
     case SN_OPTION_STRING:
-    case SN_OPTION_LIST: return "a value";
+    case SN_OPTION_LIST:
+    case SN_OPTION_NUMBERED: return "a value";
     default: return "one of ";
     }
+}
+
+/** Whether `name`, of `length` letters, is that of the option, and which number stands behind it. */
+static bool is_named(const sn_option *option, const char *name, size_t length, uint32_t *number) {
+    enum { MOST_DIGITS = 9 };
+    size_t own = strlen(option->name), digits = length - own;
+    *number = 0;
+    if (own > length || memcmp(option->name, name, own) != 0)
+        return false;
+    if (option->type != SN_OPTION_NUMBERED)
+        return digits == 0;
+    for (size_t i = own; i < length; i++) {
+        if (name[i] < '0' || name[i] > '9')
+            return false;
+        *number = *number * 10 + (uint32_t)(name[i] - '0');
+    }
+    return digits > 0 && digits <= MOST_DIGITS;
 }
 
 sn_option_outcome sn_option_parse(const sn_option *table, const char *argument, char *explanation, size_t size) {
@@ -109,12 +139,13 @@ sn_option_outcome sn_option_parse(const sn_option *table, const char *argument, 
     const char *name = argument + 2;
     size_t length = strcspn(name, "=");
     for (const sn_option *option = table; option->name; option++) {
-        if (strlen(option->name) != length || memcmp(option->name, name, length) != 0)
+        uint32_t number;
+        if (!is_named(option, name, length, &number))
             continue;
-        if (name[length] && store_value(option, name + length + 1))
+        if (name[length] && store_value(option, name + length + 1, number))
             return SN_OPTION_DONE;
         bool listed = option->type == SN_OPTION_FLAG || option->type == SN_OPTION_CHOICE;
-        snprintf(explanation, size, "--%s needs %s%s%s%.*s%s", option->name, what_is_wanted(option),
+        snprintf(explanation, size, "--%.*s needs %s%s%s%.*s%s", (int)length, name, what_is_wanted(option),
                  listed ? shown_value(option) : "", name[length] ? ", not '" : "", VALUE_SHOWN,
                  name[length] ? name + length + 1 : "", name[length] ? "'" : "");
         return SN_OPTION_BAD;
@@ -150,7 +181,8 @@ void sn_options_print(FILE *stream, const sn_option *table) {
         if (!option->help)
             continue;
         char left[256], text[1024];
-        snprintf(left, sizeof left, "--%s=%s", option->name, shown_value(option));
+        snprintf(left, sizeof left, "--%s%s=%s", option->name, option->type == SN_OPTION_NUMBERED ? "N" : "",
+                 shown_value(option));
         bool has_default = option->default_text && *option->default_text;
         snprintf(text, sizeof text, "%s%s%s%s", option->help, has_default ? " [" : "",
                  has_default ? option->default_text : "", has_default ? "]" : "");

@@ -1,8 +1,9 @@
 /**
  * @fileoverview Tables of options (sn_option of sonde/tool.h): parsing one argument, help text, and suggestions.
  *
- * Used for the core options and for the tools' alike. For SN_OPTION_NUMBER, SN_OPTION_STRING and SN_OPTION_LIST the `choices`
- * of a row, if set, is the word that help shows for the value (N and TEXT otherwise). Rows without help text are not shown.
+ * Used for the core options and for the tools' alike. For SN_OPTION_NUMBER, SN_OPTION_STRING, SN_OPTION_LIST and
+ * SN_OPTION_NUMBERED the `choices` of a row, if set, is the word that help shows for the value (N and TEXT otherwise). Rows
+ * without help text are not shown.
  */
 #ifndef SONDE_BASE_OPTIONS_H
 #define SONDE_BASE_OPTIONS_H

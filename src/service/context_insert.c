@@ -125,9 +125,9 @@ static unsigned return_address_operand(sn_block *block, unsigned index, unsigned
     return i;
 }
 
-/** Whether a call can be counted at the call site: it calls one function, or one stub, which leads to one. */
+/** Whether a call is counted at the call site: it calls one function, or one stub, which leads to one. */
 static bool has_one_target(const sn_instruction *call, uint32_t site) {
-    return call->kind == SN_KIND_CALL && site < SN_MOST_COUNTED_SITES;
+    return call->kind == SN_KIND_CALL && site < SN_MOST_COUNTED_SITES && !sn_shadow.tells_all;
 }
 
 static void insert_call(sn_block *block, unsigned index) {

@@ -205,11 +205,12 @@ uint64_t sn_shadow_switched(sn_thread *thread, uint64_t old, uint64_t new) {
 void sn_shadow_signal(sn_thread *thread, uint64_t interrupted, uint64_t frame, uint64_t handler) {
     sn_shadow_stack *current = sn_shadow_current(thread);
     sn_shadow_unwind(thread, interrupted);
+    uint64_t slot = frame | (sn_shadow.left ? SN_FRAME_OPEN : 0); /* it has no call site that could count it */
     if (frame < interrupted && interrupted - frame < UINT64_C(1) << 16) {
-        push(thread, frame, SN_SITE_SIGNAL, handler);
+        push(thread, slot, SN_SITE_SIGNAL, handler);
         return;
     }
-    uint32_t below = sn_context_resolve(thread);
+    uint32_t below = sn_shadow.tells_all ? last(thread)->context : sn_context_resolve(thread);
     sn_spin_acquire(&sn_shadow.lock);
     sn_shadow_stack *stack = sn_shadow_take();
     if (stack) {
@@ -221,7 +222,7 @@ void sn_shadow_signal(sn_thread *thread, uint64_t interrupted, uint64_t frame, u
         sn_shadow_use(thread, stack, stack->frames + 1);
     }
     sn_spin_release(&sn_shadow.lock);
-    push(thread, frame, SN_SITE_SIGNAL, handler);
+    push(thread, slot, SN_SITE_SIGNAL, handler);
 }
 
 bool sn_call_frame_counter(const sn_call_frame *frame, sn_counter *inclusive) {

@@ -68,6 +68,7 @@ typedef struct sn_shadow_shared {
     const sn_call_site *sites;
     sn_call_watcher *left;        /**< the tool's; NULL: none */
     sn_counter counter;           /**< of which new frames take the value, if there is `left` */
+    bool tells_all;               /**< sn_contexts_watch_all() */
     sn_counter inclusive;         /**< the first of those of call sites, by their numbers */
 } sn_shadow_shared;
 

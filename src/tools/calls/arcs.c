@@ -30,16 +30,22 @@ void calls_arcs_release(calls_arcs *arcs) {
     *arcs = (calls_arcs){0};
 }
 
-SN_FAST static inline uint64_t mixed(uint64_t from, uint64_t target) {
-    uint64_t hash = (from ^ target << 21 ^ target >> 11) * UINT64_C(0x9e3779b97f4a7c15);
+SN_FAST static inline uint64_t hash_of(const calls_way *way) {
+    uint64_t contexts = way->from_context * UINT64_C(0x9e3779b1) + way->target_context;
+    uint64_t hash = (way->from ^ way->target << 21 ^ way->target >> 11 ^ contexts << 7) * UINT64_C(0x9e3779b97f4a7c15);
     return hash ^ hash >> 32;
 }
 
+SN_FAST static inline bool is_same(const calls_way *a, const calls_way *b) {
+    return a->from == b->from && a->target == b->target && a->how == b->how && a->from_context == b->from_context &&
+           a->target_context == b->target_context;
+}
+
 /** Where the arc is, or where it can be put. */
-SN_FAST static calls_arc *place_of(const calls_arcs *arcs, uint64_t from, uint64_t target, uint64_t how) {
-    for (uint64_t at = mixed(from, target);; at++) {
+SN_FAST static calls_arc *place_of(const calls_arcs *arcs, const calls_way *way) {
+    for (uint64_t at = hash_of(way);; at++) {
         calls_arc *arc = &arcs->table[at & arcs->mask];
-        if (arc->target == 0 || (arc->from == from && arc->target == target && arc->how == how)) {
+        if (arc->way.target == 0 || is_same(&arc->way, way)) {
             return arc;
         }
     }
@@ -53,27 +59,25 @@ SN_FAST static void grow(calls_arcs *arcs) {
     arcs->mask = 2 * old_room - 1;
     arcs->next = 2 * old_room == LAST_ROOM ? NULL : arcs->table + 2 * old_room;
     for (uint64_t i = 0; i < old_room; i++) {
-        if (old[i].target != 0) {
-            *place_of(arcs, old[i].from, old[i].target, old[i].how) = old[i];
+        if (old[i].way.target != 0) {
+            *place_of(arcs, &old[i].way) = old[i];
         }
     }
 }
 
-SN_FAST calls_arc *calls_arcs_find(calls_arcs *arcs, uint64_t from, uint64_t target, uint64_t how) {
-    calls_arc *arc = place_of(arcs, from, target, how);
-    if (arc->target != 0) {
+SN_FAST calls_arc *calls_arcs_find(calls_arcs *arcs, const calls_way *way) {
+    calls_arc *arc = place_of(arcs, way);
+    if (arc->way.target != 0) {
         return arc;
     }
     if (arcs->count > arcs->mask / 2 && arcs->next != NULL) {
         grow(arcs);
-        arc = place_of(arcs, from, target, how);
+        arc = place_of(arcs, way);
     } else if (arcs->count > arcs->mask - arcs->mask / 8) {
         return &arcs->table[0]; /* a million and more: what does not fit is counted there */
     }
     arcs->count++;
-    arc->from = from;
-    arc->target = target;
-    arc->how = how;
+    arc->way = *way;
     return arc;
 }
 
@@ -88,7 +92,7 @@ void calls_arcs_add(calls_arcs *to, const calls_arcs *from) {
     for (uint64_t i = 0; from->table != NULL && i <= from->mask; i++) {
         const calls_arc *arc = &from->table[i];
         if (!calls_arc_is_empty(arc)) {
-            calls_arc *sum = calls_arcs_find(to, arc->from, arc->target, arc->how);
+            calls_arc *sum = calls_arcs_find(to, &arc->way);
             sum->count += arc->count;
             sum->inclusive += arc->inclusive;
             for (unsigned event = 0; event < CALLS_SYSTEM_EVENTS; event++) {

@@ -1,5 +1,6 @@
 /**
- * @fileoverview What each thread knows of its calls: for each pair of call site and function, how often and at what cost.
+ * @fileoverview What each thread knows of its calls: for each pair of call site and function, in each pair of contexts, how
+ * often and at what cost.
  *
  * The table is filled from the code cache, whenever a call ends: without locks, without the C library.
  */
@@ -15,17 +16,23 @@ typedef enum calls_how { CALLS_BY_CALL, CALLS_BY_JUMP, CALLS_BY_SIGNAL } calls_h
 /** Events beside the instructions that a call may cost: system calls, their time, their time on the processor. */
 #define CALLS_SYSTEM_EVENTS 3
 
-typedef struct calls_arc {
+/** What is called, from where. */
+typedef struct calls_way {
     uint64_t from;     /**< the call instruction; of jumps and signals, the function that was in the way */
     uint64_t target;   /**< the function's entry */
-    uint64_t how;      /**< calls_how; 0 with target 0: free */
+    uint32_t from_context, target_context; /**< separate.h; 0: none */
+    uint64_t how;      /**< calls_how */
+} calls_way;
+
+typedef struct calls_arc {
+    calls_way way;     /**< target 0: free */
     uint64_t count;
     uint64_t inclusive;/**< instructions */
     uint64_t system[CALLS_SYSTEM_EVENTS];
 } calls_arc;
 
 static inline bool calls_arc_is_empty(const calls_arc *arc) {
-    return arc->target == 0 || (arc->count | arc->inclusive | arc->system[0]) == 0;
+    return arc->way.target == 0 || (arc->count | arc->inclusive | arc->system[0]) == 0;
 }
 
 /** Open addressing; grows in address space that is reserved. */
@@ -42,7 +49,7 @@ bool calls_arcs_init(calls_arcs *arcs);
 void calls_arcs_release(calls_arcs *arcs);
 
 /** The arc, made if there is none. SN_FAST. When there is no more room, one arc takes all. */
-calls_arc *calls_arcs_find(calls_arcs *arcs, uint64_t from, uint64_t target, uint64_t how);
+calls_arc *calls_arcs_find(calls_arcs *arcs, const calls_way *way);
 
 /** What has been counted is forgotten. */
 void calls_arcs_clear(calls_arcs *arcs);

@@ -2,7 +2,8 @@
  * @fileoverview The tool `calls`: who calls whom, how often and at what cost, as Callgrind does.
  *
  * This file is the descriptor: options and callbacks, which the engine calls. record.c puts counters into the code, arcs.c
- * has what each thread knows of its calls, thread.c sums up; functions.c finds names, profile.c sorts, writer.c writes.
+ * has what each thread knows of its calls, separate.c tells functions apart by their callers, cells.c has what was counted for
+ * each of these; thread.c sums up; functions.c finds names, profile.c sorts, writer.c writes.
  * points.c is where the user wants a dump, a new beginning, or collecting switched.
  */
 #include <sonde/tool.h>
@@ -10,12 +11,14 @@
 #include "dump.h"
 #include "points.h"
 #include "record.h"
+#include "separate.h"
 #include "settings.h"
 #include "thread.h"
 
 SN_EXPORT extern const sn_tool sn_tool_descriptor;
 
-calls_settings calls_current = {.dumps_lines = true, .compresses_names = true, .collects_at_start = true};
+calls_settings calls_current = {
+    .dumps_lines = true, .compresses_names = true, .collects_at_start = true, .skips_stubs = true, .levels = 1};
 
 static const char *file = "callgrind.out.%p";
 static bool instruments_at_start = true;
@@ -29,6 +32,16 @@ static const sn_option options[] = {
     {"collect-systime", SN_OPTION_CHOICE, &calls_current.system_time, "no", "no|msec|usec|nsec",
      "count system calls and measure their time"},
     {"separate-threads", SN_OPTION_FLAG, &calls_current.separates_threads, "no", NULL, "a profile for each thread"},
+    {"separate-callers", SN_OPTION_NUMBER, &calls_current.callers, "0", NULL,
+     "tell a function's costs apart by so many of its callers"},
+    {"separate-callers", SN_OPTION_NUMBERED, &calls_current.callers_of, "none", "FUNCTION",
+     "the same for one function (a glob; several times)"},
+    {"separate-recs", SN_OPTION_NUMBER, &calls_current.levels, "1", NULL,
+     "tell apart so many levels of a function's recursion"},
+    {"separate-recs", SN_OPTION_NUMBERED, &calls_current.levels_of, "none", "FUNCTION",
+     "the same for one function (a glob; several times)"},
+    {"skip-plt", SN_OPTION_FLAG, &calls_current.skips_stubs, "yes", NULL,
+     "no: the linker's stubs (PLT) are functions of their own"},
     {"instr-atstart", SN_OPTION_FLAG, &instruments_at_start, "yes", NULL,
      "no: run at full speed until the program asks for instrumentation, or somebody from outside"},
     {"collect-atstart", SN_OPTION_FLAG, &calls_current.collects_at_start, "yes", NULL,
@@ -61,6 +74,7 @@ static void start(void) {
     calls_current.blocks = sn_slot_new();
     calls_current.is_switchable = calls_points_switch();
     calls_threads_init();
+    calls_separate_init();
     if (!instruments_at_start) {
         sn_instrumentation_enable(false);
     }

@@ -10,6 +10,8 @@
 
 #include <sonde/tool.h>
 
+#include "separate.h"
+
 enum { CHAINS = 1 << 14 };
 
 static calls_function *chains[CHAINS];
@@ -176,6 +178,71 @@ void calls_functions_learned(void) {
     unnamed_count = kept;
 }
 
-uint32_t calls_function_count(void) {
-    return function_count;
+/* ---------------------------------------------------------------------------- contexts */
+
+/** Functions in contexts, by both: open addressing. */
+typedef struct in_context {
+    const calls_function *function; /**< NULL: free */
+    const calls_function *there;
+    uint32_t context;
+} in_context;
+static in_context *in_contexts;
+static size_t in_context_count, in_context_room;
+
+static in_context *in_context_slot(const calls_function *function, uint32_t context) {
+    uint64_t at = ((uint64_t)context << 32 | function->number) * UINT64_C(0x9e3779b97f4a7c15) >> 20;
+    in_context *slot = &in_contexts[at & (in_context_room - 1)];
+    while (slot->function != NULL && (slot->function != function || slot->context != context)) {
+        slot = &in_contexts[++at & (in_context_room - 1)];
+    }
+    return slot;
+}
+
+static void grow_in_contexts(void) {
+    in_context *old = in_contexts;
+    size_t old_room = in_context_room;
+    in_context_room = old_room == 0 ? 1 << 10 : 2 * old_room;
+    in_contexts = checked(calloc(in_context_room, sizeof *in_contexts));
+    for (size_t i = 0; i < old_room; i++) {
+        if (old[i].function != NULL) {
+            *in_context_slot(old[i].function, old[i].context) = old[i];
+        }
+    }
+    free(old);
+}
+
+/** The names as Callgrind writes them: the function, its level if it is not the first, the callers. */
+static const calls_function *make_in_context(const calls_function *function, uint32_t number) {
+    calls_context context = calls_context_of(number);
+    char *name = NULL;
+    size_t size;
+    FILE *text = checked(open_memstream(&name, &size));
+    fputs(function->name, text);
+    if (context.level > 1) {
+        fprintf(text, "'%u", context.level);
+    }
+    for (unsigned i = 1; i < context.count; i++) {
+        fprintf(text, "'%s", calls_place_of(context.entries[i]).function->name);
+    }
+    if (fclose(text) != 0) {
+        checked(NULL);
+    }
+    const calls_function *there = function_of(name, function->object, function->entry);
+    free(name);
+    return there;
+}
+
+const calls_function *calls_function_in(const calls_function *function, uint32_t context) {
+    if (context == 0) {
+        return function;
+    }
+    if (2 * in_context_count >= in_context_room) {
+        grow_in_contexts();
+    }
+    in_context *slot = in_context_slot(function, context);
+    if (slot->function == NULL) {
+        *slot = (in_context){.function = function, .context = context, .there = make_in_context(function, context)};
+        in_context_count++;
+    }
+    return slot->there;
 }

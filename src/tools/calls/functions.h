@@ -3,6 +3,8 @@
  *
  * A function is a name in an object file. The pieces that compilers put apart (NAME.cold) belong to NAME. Code without
  * symbols belongs to the nearest function before it that was called, and is named by its address in its file.
+ * A function that is separated by its contexts (separate.h) is several: NAME'2 is the second level of its recursion,
+ * NAME'CALLER the one that CALLER called.
  */
 #ifndef SONDE_TOOLS_CALLS_FUNCTIONS_H
 #define SONDE_TOOLS_CALLS_FUNCTIONS_H
@@ -33,6 +35,7 @@ void calls_functions_learned(void);
 /** Looks the address up; slow the first time, then from a table. */
 calls_place calls_place_of(uint64_t address);
 
-uint32_t calls_function_count(void);
+/** The function as it is in a context; the function itself for context 0. */
+const calls_function *calls_function_in(const calls_function *function, uint32_t context);
 
 #endif

@@ -37,7 +37,7 @@ static void zero_before(sn_thread *thread, const char *function) {
 
 static void switch_collecting(sn_thread *thread, const char *function) {
     (void)function;
-    calls_thread_collect(thread, CALLS_SWITCH_OVER);
+    calls_thread_switch_collecting(thread);
 }
 
 /** What happens when a function is entered, or is about to return. */
@@ -148,7 +148,7 @@ static void toggle(sn_thread *thread) {
         calls_current.is_switchable = true;
         sn_instrumentation_renew();
     }
-    calls_thread_collect(thread, CALLS_SWITCH_OVER);
+    calls_thread_switch_collecting(thread);
 }
 
 bool calls_points_request(sn_thread *thread, const uint64_t arguments[6], uint64_t *result) {

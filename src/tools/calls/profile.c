@@ -7,8 +7,18 @@
 #include <string.h>
 
 #include "record.h"
+#include "separate.h"
 #include "settings.h"
 #include "stubs.h"
+
+/** A profile while it is made. */
+typedef struct making {
+    calls_profile *profile;
+    const calls_account *account;
+    calls_stubs stubs;
+    uint32_t context;          /**< of what is added: separate.h */
+    uint64_t executions;       /**< of the instruction visited last */
+} making;
 
 static void name_events(calls_profile *profile) {
     static const char *const system[] = {"sysCount", "sysTime", "sysCpuTime"};
@@ -19,153 +29,240 @@ static void name_events(calls_profile *profile) {
     }
 }
 
-static calls_row *new_row(calls_profile *profile) {
-    if (profile->row_count == profile->room) {
-        profile->room = profile->room == 0 ? 4096 : 2 * profile->room;
-        profile->rows = reallocarray(profile->rows, profile->room, sizeof *profile->rows);
-        if (profile->rows == NULL) {
-            sn_fail(125, "calls: out of memory");
-        }
+static void *checked(void *memory) {
+    if (memory == NULL) {
+        sn_fail(125, "calls: out of memory");
     }
-    calls_row *row = &profile->rows[profile->row_count++];
-    *row = (calls_row){0};
-    return row;
+    return memory;
 }
 
-/* ------------------------------------------------------------------------------- rows */
+/* -------------------------------------------------------------------------------- rows */
 
-static void add_self(calls_profile *profile, uint64_t address, uint64_t steps) {
-    calls_row *row = new_row(profile);
-    row->kind = CALLS_ROW_SELF;
-    row->address = address;
-    row->place = calls_place_of(address);
-    row->costs[0] = steps;
+static calls_place place_in(uint64_t address, uint32_t context) {
+    calls_place place = calls_place_of(address);
+    place.function = calls_function_in(place.function, context);
+    return place;
+}
+
+/** The row of what is at `address`. */
+static calls_row *row_of(making *making, uint64_t address, uint32_t context) {
+    const calls_row_key key = {.kind = CALLS_ROW_SELF, .place = place_in(address, context),
+                               .address = calls_current.dumps_instructions ? address : 0};
+    return calls_rows_find(&making->profile->rows, &key);
+}
+
+static void add_self(making *making, uint64_t address, uint32_t context, uint64_t steps) {
+    row_of(making, address, context)->costs[0] += steps;
 }
 
 /** A jump inside a function. */
-static void add_jump(calls_profile *profile, const calls_executed *executed) {
+static void add_jump(making *making, const calls_executed *executed) {
     const calls_instruction *instruction = executed->instruction;
-    calls_place from = calls_place_of(instruction->address), to = calls_place_of(instruction->target);
-    if (executed->taken == 0 || from.function != to.function) {
+    calls_row_key key = {
+        .kind = instruction->shape & CALLS_CONDITIONAL ? CALLS_ROW_CONDITIONAL : CALLS_ROW_JUMP,
+        .place = place_in(instruction->address, making->context),
+        .target = place_in(instruction->target, making->context),
+        .address = calls_current.dumps_instructions ? instruction->address : 0,
+        .target_address = calls_current.dumps_instructions ? instruction->target : 0,
+    };
+    if (executed->taken == 0 || key.place.function != key.target.function) {
         return;
     }
-    calls_row *row = new_row(profile);
-    row->kind = instruction->shape & CALLS_CONDITIONAL ? CALLS_ROW_CONDITIONAL : CALLS_ROW_JUMP;
-    row->address = instruction->address;
-    row->place = from;
-    row->target = to;
-    row->target_address = instruction->target;
-    row->count = executed->taken;
-    row->executed = executed->executions;
+    calls_row *row = calls_rows_find(&making->profile->rows, &key);
+    row->count += executed->taken;
+    row->executed += executed->executions;
 }
 
-/** Records that are being walked. */
-typedef struct walking {
-    calls_profile *profile;
-    uint64_t executions;   /**< of the instruction visited last */
-} walking;
-
 static void visit_executed(const calls_executed *executed, void *data) {
-    walking *walk = data;
-    calls_profile *profile = walk->profile;
-    walk->executions = executed->executions;
+    making *making = data;
+    making->executions = executed->executions;
     if (executed->steps != 0) {
-        add_self(profile, executed->instruction->address, executed->steps);
+        add_self(making, executed->instruction->address, making->context, executed->steps);
     }
     if (calls_current.collects_jumps && (executed->instruction->shape & CALLS_JUMP) != 0) {
-        add_jump(profile, executed);
+        add_jump(making, executed);
     }
+}
+
+/* -------------------------------------------------------------------------------- calls */
+
+/** So many calls of some way, and what they cost. */
+static calls_row *add_call(making *making, const calls_way *way, uint64_t count, uint64_t inclusive) {
+    const calls_row_key key = {
+        .kind = CALLS_ROW_CALL,
+        .place = place_in(way->from, way->from_context),
+        .target = place_in(way->target, way->target_context),
+        .address = calls_current.dumps_instructions ? way->from : 0,
+        .target_address = calls_current.dumps_instructions ? way->target : 0,
+    };
+    calls_row *row = calls_rows_find(&making->profile->rows, &key);
+    row->count += count;
+    row->costs[0] += inclusive;
+    return row;
 }
 
 /** What passes of a stub executed is the call's, not the stub's and not the function's that it led to. */
-static void move_to_caller(calls_profile *profile, calls_row call, const calls_record *stub) {
+static void move_to_caller(making *making, const calls_way *way, const calls_record *stub, uint64_t count) {
     for (uint32_t i = 0; i < stub->stub_size; i++) {
-        add_self(profile, stub->instructions[i].address, -call.count);
+        add_self(making, stub->instructions[i].address, 0, -count);
     }
-    add_self(profile, call.address, call.count * stub->stub_size);
+    add_self(making, way->from, way->from_context, count * stub->stub_size);
 }
 
-/** Calls by jumps, by signals, and indirect ones. */
-static void add_calls(calls_profile *profile, const calls_arcs *arcs) {
+/** The call through a stub, which costs the stub's instructions and then what the function does. Returns the function's. */
+static calls_row *add_call_through(making *making, const calls_way *way, const calls_record *stub, uint64_t count,
+                                   uint64_t inclusive) {
+    uint64_t of_stub = count * stub->stub_size;
+    of_stub = of_stub < inclusive ? of_stub : inclusive;
+    calls_way rest = *way;
+    if (calls_current.skips_stubs) {
+        move_to_caller(making, way, stub, count);
+    } else {
+        calls_way to_stub = *way;
+        to_stub.target = rest.from = stub->instructions[0].address;
+        to_stub.target_context = rest.from_context = 0;
+        add_call(making, &to_stub, count, inclusive);
+        rest.from = stub->instructions[stub->stub_size - 1].address;
+    }
+    return add_call(making, &rest, count, inclusive - of_stub);
+}
+
+/** The call at a record's end, if it is counted at its site. */
+static void add_counted_call(making *making, const calls_record *record, uint64_t count, uint64_t inclusive) {
+    const calls_instruction *call = &record->instructions[record->instruction_count - 1];
+    if (count == 0 && inclusive == 0) {
+        return;
+    }
+    const calls_record *stub = calls_stub_at(&making->stubs, call->target);
+    calls_way way = {.from = call->address, .target = call->target};
+    if (stub == NULL) {
+        add_call(making, &way, count, inclusive);
+    } else {
+        way.target = calls_stub_target(stub);
+        add_call_through(making, &way, stub, count, inclusive);
+    }
+}
+
+/** Calls by jumps, by signals, and indirect ones; in contexts all. */
+static void add_calls(making *making) {
+    const calls_arcs *arcs = &making->account->arcs;
     for (uint64_t i = 0; i <= arcs->mask; i++) {
         const calls_arc *arc = &arcs->table[i];
         if (calls_arc_is_empty(arc)) {
             continue;
         }
-        calls_row *row = new_row(profile);
-        row->kind = CALLS_ROW_CALL;
-        row->address = arc->from;
-        row->place = calls_place_of(arc->from);
-        row->target = calls_place_of(arc->target);
-        row->target_address = arc->target;
-        row->count = arc->count;
-        row->costs[0] = arc->inclusive;
-        memcpy(row->costs + 1, arc->system, sizeof arc->system);
+        const calls_record *stub = arc->way.how == CALLS_BY_CALL ? calls_stub_called(&making->stubs, arc->way.from) : NULL;
+        calls_row *row = stub == NULL ? add_call(making, &arc->way, arc->count, arc->inclusive)
+                                      : add_call_through(making, &arc->way, stub, arc->count, arc->inclusive);
+        for (unsigned event = 0; event < CALLS_SYSTEM_EVENTS; event++) {
+            row->costs[1 + event] += arc->system[event];
+        }
     }
 }
 
-static bool is_nothing(const calls_row *row) {
-    uint64_t all = row->count;
-    for (unsigned event = 0; event < CALLS_MOST_EVENTS; event++) {
-        all |= row->costs[event];
-    }
-    return all == 0;
+/* ------------------------------------------------------------------------------ records */
+
+static bool is_counted(const calls_record *record, const calls_account *account) {
+    return record->counters + record->counter_count <= account->value_count &&
+           record->cuts + record->instruction_count <= account->value_count;
 }
 
-/** The call at a record's end, if it is counted at its site. */
-static void add_counted_call(calls_profile *profile, const calls_record *record, const calls_stubs *stubs, uint64_t count,
-                             uint64_t inclusive) {
-    const calls_instruction *call = &record->instructions[record->instruction_count - 1];
-    if (count == 0 && inclusive == 0) {
-        return;
-    }
-    const calls_record *stub = calls_stub_at(stubs, call->target);
-    calls_row *row = new_row(profile);
-    row->kind = CALLS_ROW_CALL;
-    row->address = call->address;
-    row->place = calls_place_of(call->address);
-    row->target_address = stub != NULL ? calls_stub_target(stub) : call->target;
-    row->target = calls_place_of(row->target_address);
-    row->count = count;
-    row->costs[0] = inclusive;
-    if (stub != NULL) {
-        uint64_t of_stub = count * stub->stub_size;
-        row->costs[0] -= of_stub < inclusive ? of_stub : inclusive;
-        move_to_caller(profile, *row, stub);
-    }
-}
-
-static void add_records(calls_profile *profile, const calls_account *account) {
+static void add_records(making *making) {
+    const calls_account *account = making->account;
     sn_counter first, end;
     calls_record_inclusive(&first, &end);
-    uint8_t *is_taken = calloc(end - first + 1, 1);
-    if (is_taken == NULL) {
-        sn_fail(125, "calls: out of memory");
-    }
-    walking walk = {.profile = profile};
-    calls_stubs stubs = calls_stubs_find();
+    uint8_t *is_taken = checked(calloc(end - first + 1, 1));
     for (const calls_record *record = calls_record_first(); record != NULL; record = record->next) {
-        bool is_known = record->counters + record->counter_count <= account->value_count &&
-                        record->cuts + record->instruction_count <= account->value_count;
-        if (!is_known) {
+        if (!is_counted(record, account)) {
             continue;
         }
-        calls_record_walk(record, account->values, visit_executed, &walk);
+        calls_record_walk(record, account->values, visit_executed, making);
         if (record->counts_call && record->inclusive < end) {
             bool is_first = !is_taken[record->inclusive - first];
             is_taken[record->inclusive - first] = 1;
             /* The same site may be in several records. */
-            add_counted_call(profile, record, &stubs, walk.executions, is_first ? account->values[record->inclusive] : 0);
+            add_counted_call(making, record, making->executions, is_first ? account->values[record->inclusive] : 0);
         }
     }
-    calls_stubs_free(&stubs);
     free(is_taken);
 }
 
+/** The record of each counter, by number. */
+static const calls_record **records_by_counter(const calls_account *account) {
+    const calls_record **records = checked(calloc(account->value_count + 1, sizeof *records));
+    for (const calls_record *record = calls_record_first(); record != NULL; record = record->next) {
+        for (uint32_t i = 0; is_counted(record, account) && i < record->counter_count; i++) {
+            records[record->counters + i] = record;
+        }
+        for (uint32_t i = 0; is_counted(record, account) && i < record->instruction_count; i++) {
+            records[record->cuts + i] = record;
+        }
+    }
+    return records;
+}
+
+static int by_key(const void *left, const void *right) {
+    const calls_cell *a = left, *b = right;
+    return (a->key > b->key) - (a->key < b->key);
+}
+
+static calls_cell *sorted_cells(const calls_cells *cells, size_t *count) {
+    calls_cell *sorted = checked(calloc(cells->count + 1, sizeof *sorted));
+    *count = 0;
+    for (uint64_t i = 0; i <= cells->mask; i++) {
+        if (calls_cell_is_used(&cells->table[i]) && *count < cells->count) {
+            sorted[(*count)++] = cells->table[i];
+        }
+    }
+    qsort(sorted, *count, sizeof *sorted, by_key);
+    return sorted;
+}
+
+/** Records in one context: its cells are put where counters of blocks are when nothing is separated. */
+static void add_context(making *making, uint64_t *values, const calls_record **records, const calls_cell *cells, size_t count) {
+    size_t limit = making->account->value_count;
+    for (size_t i = 0; i < count && calls_cell_counter(&cells[i]) < limit; i++) {
+        values[calls_cell_counter(&cells[i])] = cells[i].count;
+    }
+    for (size_t i = 0; i < count && calls_cell_counter(&cells[i]) < limit; i++) {
+        const calls_record *record = records[calls_cell_counter(&cells[i])];
+        /* Counters of a record lie side by side, but for the cuts, which come with others. */
+        bool is_new = record != NULL && calls_cell_counter(&cells[i]) - record->counters < record->counter_count &&
+                      (i == 0 || records[calls_cell_counter(&cells[i - 1])] != record);
+        if (is_new) {
+            calls_record_walk(record, values, visit_executed, making);
+        }
+    }
+    for (size_t i = 0; i < count && calls_cell_counter(&cells[i]) < limit; i++) {
+        values[calls_cell_counter(&cells[i])] = 0;
+    }
+}
+
+static void add_separated(making *making) {
+    size_t count;
+    calls_cell *cells = sorted_cells(&making->account->cells, &count);
+    const calls_record **records = records_by_counter(making->account);
+    uint64_t *values = checked(calloc(making->account->value_count + 1, sizeof *values));
+    for (size_t first = 0, end; first < count; first = end) {
+        end = first + 1;
+        while (end < count && calls_cell_context(&cells[end]) == calls_cell_context(&cells[first])) {
+            end++;
+        }
+        making->context = calls_cell_context(&cells[first]);
+        add_context(making, values, records, cells + first, end - first);
+    }
+    making->context = 0;
+    free(values);
+    free(records);
+    free(cells);
+}
+
+/* ------------------------------------------------------------------------------ the rest */
+
 static void learn_functions(const calls_account *account) {
     for (uint64_t i = 0; i <= account->arcs.mask; i++) {
-        if (account->arcs.table[i].target != 0) {
-            calls_functions_learn(account->arcs.table[i].target);
+        if (account->arcs.table[i].way.target != 0) {
+            calls_functions_learn(account->arcs.table[i].way.target);
         }
     }
     for (const calls_record *record = calls_record_first(); record != NULL; record = record->next) {
@@ -176,102 +273,47 @@ static void learn_functions(const calls_account *account) {
     calls_functions_learned();
 }
 
-static void add_system(calls_profile *profile, const calls_system_list *list) {
+static void add_system(making *making) {
+    const calls_system_list *list = &making->account->system;
     for (size_t i = 0; i < list->count; i++) {
-        calls_row *row = new_row(profile);
-        row->kind = CALLS_ROW_SELF;
-        row->address = list->items[i].address;
-        row->place = calls_place_of(row->address);
-        memcpy(row->costs + 1, list->items[i].counts, sizeof list->items[i].counts);
-    }
-}
-
-/* ------------------------------------------------------------------------------ order */
-
-static int compare(uint64_t a, uint64_t b) {
-    return (a > b) - (a < b);
-}
-
-static int compare_names(const char *a, const char *b) {
-    return a == b ? 0 : a == NULL ? -1 : b == NULL ? 1 : strcmp(a, b);
-}
-
-static int by_place(const void *left, const void *right) {
-    const calls_row *a = left, *b = right;
-    int order = compare(a->place.function->number, b->place.function->number);
-    if (order == 0 && calls_current.dumps_instructions) {
-        order = compare(a->address, b->address);
-    }
-    order = order != 0 ? order : compare_names(a->place.file, b->place.file);
-    order = order != 0 ? order : compare(a->place.line, b->place.line);
-    order = order != 0 ? order : compare(a->kind, b->kind);
-    if (order != 0 || a->kind == CALLS_ROW_SELF) {
-        return order;
-    }
-    order = compare(a->target.function->number, b->target.function->number);
-    order = order != 0 ? order : compare(a->target.line, b->target.line);
-    return order != 0 ? order : compare(a->target_address, b->target_address);
-}
-
-/** Whether two rows are one line of the file. */
-static bool is_one(const calls_row *a, const calls_row *b) {
-    bool is_one_target = a->kind == CALLS_ROW_SELF ||
-                         (a->target.function == b->target.function && a->target.line == b->target.line &&
-                          a->target.file == b->target.file);
-    bool is_one_address = !calls_current.dumps_instructions ||
-                          (a->address == b->address && a->target_address == b->target_address);
-    return a->kind == b->kind && a->place.function == b->place.function && a->place.line == b->place.line &&
-           a->place.file == b->place.file && is_one_target && is_one_address;
-}
-
-static void merge(calls_profile *profile) {
-    size_t kept = 0;
-    for (size_t i = 0; i < profile->row_count; i++) {
-        calls_row *row = &profile->rows[i], *last = kept == 0 ? NULL : &profile->rows[kept - 1];
-        if (last == NULL || !is_one(last, row)) {
-            profile->rows[kept++] = *row;
-            continue;
-        }
-        last->count += row->count;
-        last->executed += row->executed;
-        for (unsigned event = 0; event < CALLS_MOST_EVENTS; event++) {
-            last->costs[event] += row->costs[event];
-        }
-    }
-    profile->row_count = 0;
-    for (size_t i = 0; i < kept; i++) {
-        if (!is_nothing(&profile->rows[i])) {
-            profile->rows[profile->row_count++] = profile->rows[i];
+        calls_row *row = row_of(making, list->items[i].address, list->items[i].context);
+        for (unsigned event = 0; event < CALLS_SYSTEM_EVENTS; event++) {
+            row->costs[1 + event] += list->items[i].counts[event];
         }
     }
 }
 
 static void sum_up(calls_profile *profile) {
-    for (size_t i = 0; i < profile->row_count; i++) {
-        for (unsigned event = 0; profile->rows[i].kind == CALLS_ROW_SELF && event < CALLS_MOST_EVENTS; event++) {
-            profile->totals[event] += profile->rows[i].costs[event];
+    for (size_t i = 0; i < profile->rows.count; i++) {
+        const calls_row *row = &profile->rows.items[i];
+        for (unsigned event = 0; row->key.kind == CALLS_ROW_SELF && event < CALLS_MOST_EVENTS; event++) {
+            profile->totals[event] += row->costs[event];
         }
     }
 }
 
 void calls_profile_make(calls_profile *profile, const calls_account *account) {
+    making making = {.profile = profile, .account = account};
     *profile = (calls_profile){0};
     name_events(profile);
     if (account->value_count == 0) {
         return;
     }
     learn_functions(account);
-    add_records(profile, account);
-    add_calls(profile, &account->arcs);
-    add_system(profile, &account->system);
-    if (profile->row_count > 0) {
-        qsort(profile->rows, profile->row_count, sizeof *profile->rows, by_place);
+    making.stubs = calls_stubs_find();
+    if (calls_separates()) {
+        add_separated(&making);
+    } else {
+        add_records(&making);
     }
-    merge(profile);
+    add_calls(&making);
+    add_system(&making);
+    calls_stubs_free(&making.stubs);
+    calls_rows_sort(&profile->rows);
     sum_up(profile);
 }
 
 void calls_profile_free(calls_profile *profile) {
-    free(profile->rows);
+    calls_rows_free(&profile->rows);
     *profile = (calls_profile){0};
 }

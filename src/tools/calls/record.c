@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "separate.h"
 #include "settings.h"
 
 static _Atomic(calls_record *) newest;
@@ -105,6 +106,31 @@ static void count(sn_block *block, sn_counter counter, int64_t amount) {
     sn_count(block, counter, value);
 }
 
+/** A block's counters, as long as one is worked on: which function they are in, if functions are separated. */
+typedef struct counting {
+    const calls_record *record;
+    uint32_t function;
+} counting;
+
+/** Add to a counter of the block at the place that is chosen. */
+static void count_own(sn_block *block, const counting *counting, sn_counter counter, sn_value amount) {
+    if (!calls_separates()) {
+        sn_count(block, counter, amount);
+    } else if (counting->record->stub_size > 0) {
+        calls_separate_count_apart(block, counter, amount);
+    } else {
+        calls_separate_count(block, counting->function, counter, amount);
+    }
+}
+
+static void count_segment_apart(sn_block *block, counting *counting, unsigned index, sn_counter counter) {
+    const calls_instruction *first = &counting->record->instructions[index];
+    counting->function = calls_separate_function(first->address);
+    sn_insert_before(block, index);
+    count_own(block, counting, counter, sn_constant(block, 1));
+    count(block, calls_current.total, first->segment_end - index);
+}
+
 static void count_segment(sn_block *block, const calls_record *record, unsigned index, sn_counter counter) {
     uint32_t size = record->instructions[index].segment_end - index;
     if (index == 0 && !calls_current.is_switchable && !sn_block_begins_function(block, index)) {
@@ -117,15 +143,18 @@ static void count_segment(sn_block *block, const calls_record *record, unsigned 
     count(block, calls_current.total, size);
 }
 
-static void count_taken(sn_block *block, const calls_record *record, unsigned index, sn_counter counter) {
-    unsigned left_out = record->instructions[index].segment_end - index - 1;
-    if (!calls_current.is_switchable) {
+static void count_taken(sn_block *block, const counting *counting, unsigned index, sn_counter counter) {
+    unsigned left_out = counting->record->instructions[index].segment_end - index - 1;
+    bool is_simple = !calls_current.is_switchable && !calls_separates();
+    if (is_simple) {
         sn_count_taken(block, index, counter, 1);
     }
-    if (calls_current.is_switchable || left_out > 0) {
+    if (!is_simple || left_out > 0) {
         sn_insert_taken(block, index);
     }
-    if (calls_current.is_switchable) {
+    if (calls_separates()) {
+        count_own(block, counting, counter, sn_constant(block, 1));
+    } else if (!is_simple) {
         count(block, counter, 1);
     }
     if (left_out > 0) {
@@ -139,7 +168,7 @@ static sn_value steps_until_now(sn_block *block) {
 }
 
 /** A repeated instruction was counted as one; now its steps are known. */
-static void count_steps(sn_block *block, unsigned index, sn_counter counter) {
+static void count_steps(sn_block *block, const counting *counting, unsigned index, sn_counter counter) {
     sn_insert_before(block, index);
     sn_value before = steps_until_now(block);
     sn_count_iterations(block, index, calls_current.iterations, calls_current.iterations + 1);
@@ -148,23 +177,26 @@ static void count_steps(sn_block *block, unsigned index, sn_counter counter) {
     if (calls_current.is_switchable) {
         steps = sn_compute(block, SN_AND, steps, sn_slot_load(block, calls_current.collecting));
     }
-    sn_count(block, counter, steps);
+    count_own(block, counting, counter, steps);
     sn_count(block, calls_current.total, steps);
     count(block, calls_current.total, -1);
 }
 
 static void insert_counters(sn_block *block, const calls_record *record) {
     sn_counter counter = record->counters;
+    counting counting = {.record = record};
     for (unsigned index = 0; index < record->instruction_count; index++) {
         uint8_t shape = record->instructions[index].shape;
-        if (shape & CALLS_SEGMENT) {
+        if (shape & CALLS_SEGMENT && calls_separates()) {
+            count_segment_apart(block, &counting, index, counter++);
+        } else if (shape & CALLS_SEGMENT) {
             count_segment(block, record, index, counter++);
         }
         if (shape & CALLS_CONDITIONAL) {
-            count_taken(block, record, index, counter++);
+            count_taken(block, &counting, index, counter++);
         }
         if (shape & CALLS_REPEATED) {
-            count_steps(block, index, counter++);
+            count_steps(block, &counting, index, counter++);
         }
     }
 }
@@ -185,7 +217,11 @@ void calls_record_cut(sn_thread *thread, const calls_record *record, unsigned co
     const calls_instruction *cut = &record->instructions[completed];
     bool is_counted = !(cut->shape & CALLS_SEGMENT) || completed == 0;
     if (is_counted) {
-        sn_counter_add(thread, record->cuts + completed, 1);
+        if (calls_separates()) {
+            calls_separate_add(thread, record->cuts + completed, 1);
+        } else {
+            sn_counter_add(thread, record->cuts + completed, 1);
+        }
         sn_counter_add(thread, calls_current.total, -(int64_t)(cut->segment_end - completed));
     }
 }

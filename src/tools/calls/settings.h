@@ -17,6 +17,9 @@ typedef struct calls_settings {
     bool compresses_names;       /**< --compress-strings */
     bool collects_jumps;
     bool separates_threads;
+    bool skips_stubs;            /**< --skip-plt */
+    int64_t callers, levels;     /**< --separate-callers, --separate-recs; and of single functions: */
+    sn_numbered_texts callers_of, levels_of;
     int system_time;             /**< calls_system_time */
     int64_t blocks_to_dump;      /**< --dump-every-bb; 0: none */
     sn_texts dump_before, dump_after, zero_before, toggle_collect; /**< globs of functions */
@@ -27,6 +30,7 @@ typedef struct calls_settings {
     sn_counter iterations;       /**< two, of repeated instructions: scratch, read before and after each */
     sn_slot collecting;          /**< all ones while on, else 0 */
     sn_slot thread;              /**< the calls_thread */
+    sn_slot separated;           /**< the calls_separated, if functions are separated */
     sn_slot blocks;              /**< counts down to the next dump */
 } calls_settings;
 

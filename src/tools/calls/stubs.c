@@ -16,30 +16,68 @@ static int by_address(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-calls_stubs calls_stubs_find(void) {
-    calls_stubs stubs = {0};
+/** Make room for one more of a growing array. */
+static void make_room(void **items, size_t count, size_t *room, size_t size) {
+    if (count == *room) {
+        *room = *room == 0 ? 256 : 2 * *room;
+        *items = reallocarray(*items, *room, size);
+        if (*items == NULL) {
+            sn_fail(125, "calls: out of memory");
+        }
+    }
+}
+
+static void find_stubs(calls_stubs *stubs) {
     size_t room = 0;
     for (const calls_record *record = calls_record_first(); record != NULL; record = record->next) {
         if (record->stub_size == 0) {
             continue;
         }
-        if (stubs.count == room) {
-            room = room == 0 ? 256 : 2 * room;
-            stubs.items = reallocarray(stubs.items, room, sizeof *stubs.items);
-            if (stubs.items == NULL) {
-                sn_fail(125, "calls: out of memory");
-            }
+        make_room((void **)&stubs->items, stubs->count, &room, sizeof *stubs->items);
+        stubs->items[stubs->count++] = record;
+    }
+    if (stubs->count > 0) {
+        qsort(stubs->items, stubs->count, sizeof *stubs->items, by_address);
+    }
+}
+
+static int by_call_address(const void *left, const void *right) {
+    uint64_t a = ((const calls_stub_call *)left)->address, b = ((const calls_stub_call *)right)->address;
+    return (a > b) - (a < b);
+}
+
+static void find_calls(calls_stubs *stubs) {
+    size_t room = 0;
+    for (const calls_record *record = calls_record_first(); record != NULL; record = record->next) {
+        const calls_instruction *last = &record->instructions[record->instruction_count - 1];
+        const calls_record *stub = last->shape & CALLS_CALL ? calls_stub_at(stubs, last->target) : NULL;
+        if (stub != NULL) {
+            make_room((void **)&stubs->calls, stubs->call_count, &room, sizeof *stubs->calls);
+            stubs->calls[stubs->call_count++] = (calls_stub_call){last->address, stub};
         }
-        stubs.items[stubs.count++] = record;
     }
-    if (stubs.count > 0) {
-        qsort(stubs.items, stubs.count, sizeof *stubs.items, by_address);
+    if (stubs->call_count > 0) {
+        qsort(stubs->calls, stubs->call_count, sizeof *stubs->calls, by_call_address);
     }
+}
+
+calls_stubs calls_stubs_find(void) {
+    calls_stubs stubs = {0};
+    find_stubs(&stubs);
+    find_calls(&stubs);
     return stubs;
+}
+
+const calls_record *calls_stub_called(const calls_stubs *stubs, uint64_t address) {
+    const calls_stub_call wanted = {.address = address};
+    const calls_stub_call *found = stubs->call_count == 0 ? NULL
+        : bsearch(&wanted, stubs->calls, stubs->call_count, sizeof wanted, by_call_address);
+    return found == NULL ? NULL : found->stub;
 }
 
 void calls_stubs_free(calls_stubs *stubs) {
     free(stubs->items);
+    free(stubs->calls);
     *stubs = (calls_stubs){0};
 }
 

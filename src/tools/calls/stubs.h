@@ -12,10 +12,18 @@
 
 #include "record.h"
 
-/** All stubs that were executed, by address. */
+/** A direct call of a stub. */
+typedef struct calls_stub_call {
+    uint64_t address;
+    const calls_record *stub;
+} calls_stub_call;
+
+/** All stubs that were executed, and the calls of them, by address. */
 typedef struct calls_stubs {
     const calls_record **items;
     size_t count;
+    calls_stub_call *calls;
+    size_t call_count;
 } calls_stubs;
 
 calls_stubs calls_stubs_find(void);
@@ -23,6 +31,9 @@ void calls_stubs_free(calls_stubs *stubs);
 
 /** The stub at `address`, NULL if none is there. */
 const calls_record *calls_stub_at(const calls_stubs *stubs, uint64_t address);
+
+/** The stub that the direct call at `address` calls, NULL if it calls none. */
+const calls_record *calls_stub_called(const calls_stubs *stubs, uint64_t address);
 
 /** The function that a stub leads to now; the stub itself if its memory is gone. */
 uint64_t calls_stub_target(const calls_record *stub);

@@ -9,11 +9,13 @@
 #include <time.h>
 
 #include "record.h"
+#include "separate.h"
 #include "settings.h"
 
 typedef struct calls_thread {
     int number;            /**< 1 for the first thread */
     calls_arcs arcs;
+    calls_separated separated;
     uint64_t zeroed;       /**< total of instructions when it was zeroed last */
     uint64_t *baseline;    /**< counters then, NULL for zeros; `baseline_count` of them */
     size_t baseline_count;
@@ -36,17 +38,28 @@ static void *resized(void *memory, size_t count, size_t size) {
 
 /* -------------------------------------------------------------------- calls that end */
 
+/** The call of a frame. */
+SN_FAST static calls_way way_of(sn_call_frame *frame) {
+    sn_call_frame *below = sn_call_frame_below(frame);
+    calls_way way = {.from = sn_call_frame_site(frame), .target = frame->target, .how = CALLS_BY_CALL};
+    if (way.from == 0) {
+        way.from = below->target;
+        way.how = sn_call_frame_is_handler(frame) ? CALLS_BY_SIGNAL : CALLS_BY_JUMP;
+    }
+    if (calls_separates()) {
+        way.from_context = below->context;
+        way.target_context = frame->context;
+    }
+    return way;
+}
+
 /** Add a call that costs the difference of the totals. A call from before the last zeroing was counted then. */
 SN_FAST static void add_call(calls_thread *mine, calls_arcs *arcs, sn_call_frame *frame, uint64_t total) {
-    uint64_t from = sn_call_frame_site(frame), how = CALLS_BY_CALL;
-    if (from == 0) {
-        from = sn_call_frame_below(frame)->target;
-        how = sn_call_frame_is_handler(frame) ? CALLS_BY_SIGNAL : CALLS_BY_JUMP;
-    }
     bool is_old = frame->data < mine->zeroed;
     uint64_t since = is_old ? mine->zeroed : frame->data;
     if (total > since && frame->target != 0) { /* else nothing was collected */
-        calls_arc *arc = calls_arcs_find(arcs, from, frame->target, how);
+        calls_way way = way_of(frame);
+        calls_arc *arc = calls_arcs_find(arcs, &way);
         arc->count += !is_old;
         arc->inclusive += total - since;
     }
@@ -56,6 +69,7 @@ SN_FAST static void call_left(sn_thread *thread, sn_call_frame *frame) {
     calls_thread *mine = (calls_thread *)*sn_slot_of(thread, calls_current.thread);
     if (mine != NULL) {
         add_call(mine, &mine->arcs, frame, sn_counter_value(thread, calls_current.total));
+        calls_separate_left(&mine->separated, frame);
     }
 }
 
@@ -91,17 +105,21 @@ void calls_thread_start(sn_thread *thread) {
     calls_thread *mine = resized(NULL, 1, sizeof *mine);
     static int threads;
     *mine = (calls_thread){.number = __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED)};
-    if (!calls_arcs_init(&mine->arcs)) {
+    if (!calls_arcs_init(&mine->arcs) || !calls_separated_init(&mine->separated)) {
         sn_fail(125, "calls: no address space for a thread's calls");
     }
     *sn_slot_of(thread, calls_current.collecting) = calls_current.collects_at_start ? UINT64_MAX : 0;
     *sn_slot_of(thread, calls_current.thread) = (uintptr_t)mine;
+    if (calls_separates()) {
+        *sn_slot_of(thread, calls_current.separated) = (uintptr_t)&mine->separated;
+    }
     *sn_slot_of(thread, calls_current.blocks) = (uint64_t)calls_current.blocks_to_dump;
     sn_thread_set_data(thread, mine);
 }
 
 static void free_thread(calls_thread *mine) {
     calls_arcs_release(&mine->arcs);
+    calls_separated_release(&mine->separated);
     free(mine->baseline);
     free(mine->system.items);
     free(mine);
@@ -109,9 +127,9 @@ static void free_thread(calls_thread *mine) {
 
 /* ---------------------------------------------------------------------------- accounts */
 
-static calls_system_costs *system_costs_of(calls_system_list *list, uint64_t address) {
+static calls_system_costs *system_costs_of(calls_system_list *list, uint64_t address, uint32_t context) {
     for (size_t i = 0; i < list->count; i++) {
-        if (list->items[i].address == address) {
+        if (list->items[i].address == address && list->items[i].context == context) {
             return &list->items[i];
         }
     }
@@ -119,13 +137,13 @@ static calls_system_costs *system_costs_of(calls_system_list *list, uint64_t add
         list->room = list->room == 0 ? 16 : 2 * list->room;
         list->items = resized(list->items, list->room, sizeof *list->items);
     }
-    list->items[list->count] = (calls_system_costs){.address = address};
+    list->items[list->count] = (calls_system_costs){.address = address, .context = context};
     return &list->items[list->count++];
 }
 
 static void add_system(calls_system_list *to, const calls_system_list *from) {
     for (size_t i = 0; i < from->count; i++) {
-        calls_system_costs *sum = system_costs_of(to, from->items[i].address);
+        calls_system_costs *sum = system_costs_of(to, from->items[i].address, from->items[i].context);
         for (unsigned event = 0; event < CALLS_SYSTEM_EVENTS; event++) {
             sum->counts[event] += from->items[i].counts[event];
         }
@@ -161,11 +179,14 @@ static void add_counters(calls_account *account, const sn_thread *thread, const 
 }
 
 static void add_thread(calls_account *account, sn_thread *thread, calls_thread *its) {
-    if (account->arcs.table == NULL && !calls_arcs_init(&account->arcs)) {
+    bool needs_cells = calls_separates() && account->cells.table == NULL;
+    if ((account->arcs.table == NULL && !calls_arcs_init(&account->arcs)) ||
+        (needs_cells && !calls_cells_init(&account->cells))) {
         sn_fail(125, "calls: no address space for the sum of calls");
     }
     add_counters(account, thread, its);
     calls_arcs_add(&account->arcs, &its->arcs);
+    calls_cells_add(&account->cells, &its->separated.cells);
     add_open_calls(thread, its, &account->arcs, account->values);
     add_system(&account->system, &its->system);
 }
@@ -174,6 +195,7 @@ static void free_account(calls_account *account) {
     if (account->arcs.table != NULL) {
         calls_arcs_release(&account->arcs);
     }
+    calls_cells_release(&account->cells);
     free(account->values);
     free(account->system.items);
     *account = (calls_account){0};
@@ -198,6 +220,9 @@ void calls_thread_end(sn_thread *thread) {
     pthread_mutex_unlock(&lock);
     sn_thread_set_data(thread, NULL);
     *sn_slot_of(thread, calls_current.thread) = 0;
+    if (calls_separates()) {
+        *sn_slot_of(thread, calls_current.separated) = 0;
+    }
     free_thread(mine);
 }
 
@@ -212,11 +237,12 @@ void calls_thread_fork_child(sn_thread *thread) {
         return;
     }
     calls_arcs_clear(&mine->arcs);
+    calls_cells_clear(&mine->separated.cells);
     mine->system.count = 0;
     mine->baseline_count = 0;
     mine->zeroed = 0;
-    for (sn_call_frame *frame = sn_call_frame_of(thread); frame != NULL; frame = sn_call_frame_below(frame)) {
-        frame->data = 0; /* the child's counters begin at zero */
+    for (sn_call_frame *frame = sn_call_frame_of(thread), *below; (below = sn_call_frame_below(frame)) != NULL; frame = below) {
+        frame->data = 0; /* the child's counters begin at zero; the data of a stack's first frame is no counter's value */
     }
 }
 
@@ -277,6 +303,7 @@ static void zero_thread(sn_thread *thread, void *data) {
     its->baseline_count = now.value_count;
     its->zeroed = sn_counter_value(thread, calls_current.total);
     calls_arcs_clear(&its->arcs);
+    calls_cells_clear(&its->separated.cells);
     its->system.count = 0;
 }
 
@@ -316,22 +343,21 @@ void calls_thread_system_call_after(sn_thread *thread, const sn_system_call *cal
     const uint64_t costs[CALLS_SYSTEM_EVENTS] = {
         1, nanoseconds_since(CLOCK_MONOTONIC, &mine->began) / units[calls_current.system_time],
         nanoseconds_since(CLOCK_THREAD_CPUTIME_ID, &mine->began_on_processor)};
-    calls_system_costs *own = system_costs_of(&mine->system, call->address);
+    uint32_t context = calls_separates() ? sn_call_frame_of(thread)->context : 0;
+    calls_system_costs *own = system_costs_of(&mine->system, call->address, context);
     for (unsigned event = 0; event < CALLS_SYSTEM_EVENTS; event++) {
         own->counts[event] += costs[event];
     }
     for (sn_call_frame *frame = sn_call_frame_of(thread), *below; (below = sn_call_frame_below(frame)) != NULL; frame = below) {
-        uint64_t from = sn_call_frame_site(frame);
-        bool is_handler = sn_call_frame_is_handler(frame);
-        calls_arc *arc = calls_arcs_find(&mine->arcs, from != 0 ? from : below->target, frame->target,
-                                         from != 0 ? CALLS_BY_CALL : is_handler ? CALLS_BY_SIGNAL : CALLS_BY_JUMP);
+        calls_way way = way_of(frame);
+        calls_arc *arc = calls_arcs_find(&mine->arcs, &way);
         for (unsigned event = 0; event < CALLS_SYSTEM_EVENTS; event++) {
             arc->system[event] += costs[event];
         }
     }
 }
 
-void calls_thread_collect(sn_thread *thread, calls_switch how) {
+void calls_thread_switch_collecting(sn_thread *thread) {
     uint64_t *collecting = sn_slot_of(thread, calls_current.collecting);
-    *collecting = how == CALLS_SWITCH_OVER ? ~*collecting : how == CALLS_SWITCH_ON ? UINT64_MAX : 0;
+    *collecting = ~*collecting;
 }

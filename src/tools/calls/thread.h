@@ -11,10 +11,12 @@
 #include <stddef.h>
 
 #include "arcs.h"
+#include "cells.h"
 
 /** System calls made by one instruction. */
 typedef struct calls_system_costs {
     uint64_t address;
+    uint32_t context; /**< separate.h; 0: none */
     uint64_t counts[CALLS_SYSTEM_EVENTS];
 } calls_system_costs;
 
@@ -28,6 +30,7 @@ typedef struct calls_account {
     uint64_t *values;      /**< counters, by number */
     size_t value_count;
     calls_arcs arcs;
+    calls_cells cells;     /**< what was counted in contexts, if functions are separated; then `values` are zeros */
     calls_system_list system;
 } calls_account;
 
@@ -48,8 +51,7 @@ void calls_accounts_visit(void (*visit)(const calls_account *account, void *data
 /** What was counted until now is forgotten, in all threads. */
 void calls_accounts_zero(void);
 
-/** Switch collecting for a thread: on, off, or the other way. */
-typedef enum calls_switch { CALLS_SWITCH_OFF, CALLS_SWITCH_ON, CALLS_SWITCH_OVER } calls_switch;
-void calls_thread_collect(sn_thread *thread, calls_switch how);
+/** Switch collecting over for a thread: off if it is on, on if it is off. */
+void calls_thread_switch_collecting(sn_thread *thread);
 
 #endif

@@ -102,16 +102,16 @@ static void write_costs(writing *to, const uint64_t *costs) {
 
 /** Costs of what follows were written in another file than the function was, as inlined code is. */
 static void write_file_change(writing *to, const calls_row *row) {
-    const char *file = or_nothing(row->place.file != NULL ? row->place.file : row->place.function->file);
+    const char *file = or_nothing(row->key.place.file != NULL ? row->key.place.file : row->key.place.function->file);
     if (file != to->file) {
-        bool is_back = file == or_nothing(row->place.function->file);
+        bool is_back = file == or_nothing(row->key.place.function->file);
         write_name(to, is_back ? "fe" : "fi", &to->files, file, file);
         to->file = file;
     }
 }
 
 static void write_call(writing *to, const calls_row *row) {
-    const calls_function *callee = row->target.function;
+    const calls_function *callee = row->key.target.function;
     const char *object = or_nothing(callee->object), *file = or_nothing(callee->file);
     if (object != to->object) {
         write_name(to, "cob", &to->objects, object, object);
@@ -121,33 +121,33 @@ static void write_call(writing *to, const calls_row *row) {
     }
     write_name(to, "cfn", &to->functions, callee, callee->name);
     fprintf(to->stream, "calls=%" PRIu64 " ", row->count);
-    write_position(to, row->target_address, row->target.line);
+    write_position(to, row->key.target_address, row->key.target.line);
     putc('\n', to->stream);
-    write_position(to, row->address, row->place.line);
+    write_position(to, row->key.address, row->key.place.line);
     write_costs(to, row->costs);
 }
 
 static void write_jump(writing *to, const calls_row *row) {
-    const char *file = or_nothing(row->target.file != NULL ? row->target.file : row->target.function->file);
+    const char *file = or_nothing(row->key.target.file != NULL ? row->key.target.file : row->key.target.function->file);
     if (file != to->file) {
         write_name(to, "jfi", &to->files, file, file);
     }
-    if (row->kind == CALLS_ROW_CONDITIONAL) {
+    if (row->key.kind == CALLS_ROW_CONDITIONAL) {
         fprintf(to->stream, "jcnd=%" PRIu64 "/%" PRIu64 " ", row->count, row->executed);
     } else {
         fprintf(to->stream, "jump=%" PRIu64 " ", row->count);
     }
-    write_position(to, row->target_address, row->target.line);
+    write_position(to, row->key.target_address, row->key.target.line);
     putc('\n', to->stream);
-    write_position(to, row->address, row->place.line);
+    write_position(to, row->key.address, row->key.place.line);
     putc('\n', to->stream);
 }
 
 static void write_row(writing *to, const calls_row *row) {
     write_file_change(to, row);
-    switch (row->kind) {
+    switch (row->key.kind) {
     case CALLS_ROW_SELF:
-        write_position(to, row->address, row->place.line);
+        write_position(to, row->key.address, row->key.place.line);
         write_costs(to, row->costs);
         break;
     case CALLS_ROW_CALL:
@@ -216,10 +216,10 @@ void calls_write(FILE *stream, const calls_profile *profile, const calls_heading
     writing to = {.stream = stream, .profile = profile};
     const calls_function *function = NULL;
     write_heading(stream, profile, heading);
-    for (size_t i = 0; i < profile->row_count; i++) {
-        const calls_row *row = &profile->rows[i];
-        if (row->place.function != function) {
-            function = row->place.function;
+    for (size_t i = 0; i < profile->rows.count; i++) {
+        const calls_row *row = &profile->rows.items[i];
+        if (row->key.place.function != function) {
+            function = row->key.place.function;
             write_function(&to, function);
         }
         write_row(&to, row);

@@ -1,0 +1,131 @@
+/**
+ * @fileoverview Rows, found by hashes, and their order. See rows.h.
+ */
+#include "rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <sonde/tool.h>
+
+
+static void *checked(void *memory) {
+    if (memory == NULL) {
+        sn_fail(125, "calls: out of memory");
+    }
+    return memory;
+}
+
+/* -------------------------------------------------------------------------------- finding */
+
+static bool is_same_place(const calls_place *a, const calls_place *b) {
+    return a->function == b->function && a->file == b->file && a->line == b->line;
+}
+
+static bool is_same(const calls_row_key *a, const calls_row_key *b) {
+    return is_same_place(&a->place, &b->place) && is_same_place(&a->target, &b->target) && a->address == b->address &&
+           a->target_address == b->target_address && a->kind == b->kind;
+}
+
+static uint64_t mixed(uint64_t hash, uint64_t value) {
+    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 32;
+}
+
+static uint64_t hash_of(const calls_row_key *key) {
+    uint64_t hash = mixed(key->kind, (uintptr_t)key->place.function);
+    hash = mixed(hash, key->place.line ^ (uintptr_t)key->place.file << 1);
+    hash = mixed(hash, key->address);
+    hash = mixed(hash, (uintptr_t)key->target.function ^ (uint64_t)key->target.line << 40);
+    return mixed(hash, key->target_address);
+}
+
+static uint32_t *slot_of(const calls_rows *rows, const calls_row_key *key) {
+    for (uint64_t at = hash_of(key);; at++) {
+        uint32_t *slot = &rows->index[at & (rows->index_room - 1)];
+        if (*slot == 0 || is_same(&rows->items[*slot - 1].key, key)) {
+            return slot;
+        }
+    }
+}
+
+static void grow_index(calls_rows *rows) {
+    free(rows->index);
+    rows->index_room = rows->index_room == 0 ? 1 << 12 : 2 * rows->index_room;
+    rows->index = checked(calloc(rows->index_room, sizeof *rows->index));
+    for (size_t i = 0; i < rows->count; i++) {
+        *slot_of(rows, &rows->items[i].key) = (uint32_t)i + 1;
+    }
+}
+
+calls_row *calls_rows_find(calls_rows *rows, const calls_row_key *key) {
+    if (2 * rows->count >= rows->index_room) {
+        grow_index(rows);
+    }
+    uint32_t *slot = slot_of(rows, key);
+    if (*slot != 0) {
+        return &rows->items[*slot - 1];
+    }
+    if (rows->count == rows->room) {
+        rows->room = rows->room == 0 ? 1 << 11 : rows->room + rows->room / 2;
+        rows->items = checked(reallocarray(rows->items, rows->room, sizeof *rows->items));
+    }
+    rows->items[rows->count] = (calls_row){.key = *key};
+    *slot = (uint32_t)++rows->count;
+    return &rows->items[rows->count - 1];
+}
+
+/* ---------------------------------------------------------------------------------- order */
+
+static int compare(uint64_t a, uint64_t b) {
+    return (a > b) - (a < b);
+}
+
+static int compare_names(const char *a, const char *b) {
+    return a == b ? 0 : a == NULL ? -1 : b == NULL ? 1 : strcmp(a, b);
+}
+
+static int by_place(const void *left, const void *right) {
+    const calls_row_key *a = &((const calls_row *)left)->key, *b = &((const calls_row *)right)->key;
+    int order = compare(a->place.function->number, b->place.function->number);
+    order = order != 0 ? order : compare(a->address, b->address);
+    order = order != 0 ? order : compare_names(a->place.file, b->place.file);
+    order = order != 0 ? order : compare(a->place.line, b->place.line);
+    order = order != 0 ? order : compare(a->kind, b->kind);
+    if (order != 0 || a->kind == CALLS_ROW_SELF) {
+        return order;
+    }
+    order = compare(a->target.function->number, b->target.function->number);
+    order = order != 0 ? order : compare(a->target.line, b->target.line);
+    return order != 0 ? order : compare(a->target_address, b->target_address);
+}
+
+static bool says_nothing(const calls_row *row) {
+    uint64_t all = row->count;
+    for (unsigned event = 0; event < CALLS_MOST_EVENTS; event++) {
+        all |= row->costs[event];
+    }
+    return all == 0;
+}
+
+void calls_rows_sort(calls_rows *rows) {
+    size_t kept = 0;
+    free(rows->index);
+    rows->index = NULL;
+    rows->index_room = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        if (!says_nothing(&rows->items[i])) {
+            rows->items[kept++] = rows->items[i];
+        }
+    }
+    rows->count = kept;
+    if (kept > 0) {
+        qsort(rows->items, kept, sizeof *rows->items, by_place);
+    }
+}
+
+void calls_rows_free(calls_rows *rows) {
+    free(rows->items);
+    free(rows->index);
+    *rows = (calls_rows){0};
+}
