@@ -65,6 +65,7 @@ _Static_assert(offsetof(sn_thread, traces) == SN_THREAD_TRACES, "offset");
 _Static_assert(offsetof(sn_thread, values) == SN_THREAD_VALUES, "offset");
 _Static_assert(offsetof(sn_thread, slots) == SN_THREAD_SLOTS, "offset");
 _Static_assert(offsetof(sn_thread, stepped_to) == SN_THREAD_STEPPED_TO, "offset");
+_Static_assert(offsetof(sn_thread, rare_saved) == SN_THREAD_RARE_SAVED, "offset");
 _Static_assert(sizeof(sn_thread) <= SN_THREAD_COUNTERS, "size");
 
 static const sn_tool *tool;

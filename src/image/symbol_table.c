@@ -57,17 +57,23 @@ static bool may_be_function(const GElf_Sym *symbol) {
     return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
 }
 
-static void add_symbol(sn_symbol_table *table, const code_sections *sections, const GElf_Sym *symbol,
-                       size_t section_index, const char *name) {
+/** The section that holds the function, or NULL if the symbol is none of code in this file. */
+static const GElf_Shdr *section_of(const code_sections *sections, const GElf_Sym *symbol, size_t section_index,
+                                   const char *name) {
     if (!may_be_function(symbol) || name == NULL || *name == 0 || strncmp(name, ".L", 2) == 0 ||
         section_index >= sections->count) {
-        return;
+        return NULL;
     }
     const GElf_Shdr *section = &sections->headers[section_index];
-    if ((section->sh_flags & SHF_EXECINSTR) == 0 || symbol->st_value < section->sh_addr ||
-        symbol->st_value - section->sh_addr >= section->sh_size) {
-        return;
-    }
+    bool is_inside = symbol->st_value >= section->sh_addr && symbol->st_value - section->sh_addr < section->sh_size;
+    return (section->sh_flags & SHF_EXECINSTR) != 0 && is_inside ? section : NULL;
+}
+
+/** What is done with each function's symbol of a table. */
+typedef void symbol_user(void *data, const GElf_Shdr *section, const GElf_Sym *symbol, const char *name);
+
+static void add_symbol(void *data, const GElf_Shdr *section, const GElf_Sym *symbol, const char *name) {
+    sn_symbol_table *table = data;
     uint64_t most = section->sh_size - (symbol->st_value - section->sh_addr);
     bool is_sized = symbol->st_size != 0;
     append(table, (sn_symbol_entry){
@@ -80,7 +86,7 @@ static void add_symbol(sn_symbol_table *table, const code_sections *sections, co
 }
 
 /** Returns whether the file has a symbol table of this type. */
-static bool read_symbols(sn_symbol_table *table, const sn_elf_file *file, uint32_t type) {
+static bool each_symbol(const sn_elf_file *file, uint32_t type, symbol_user *use, void *user) {
     GElf_Shdr header;
     Elf_Scn *section = sn_elf_file_section(file, NULL, type, &header);
     Elf_Data *data = sn_elf_section_data(section);
@@ -97,7 +103,11 @@ static bool read_symbols(sn_symbol_table *table, const sn_elf_file *file, uint32
         Elf32_Word extended_index = 0;
         if (gelf_getsymshndx(data, extended, (int)i, &symbol, &extended_index) != NULL) {
             size_t index = symbol.st_shndx == SHN_XINDEX ? extended_index : symbol.st_shndx;
-            add_symbol(table, &sections, &symbol, index, elf_strptr(file->elf, header.sh_link, symbol.st_name));
+            const char *name = elf_strptr(file->elf, header.sh_link, symbol.st_name);
+            const GElf_Shdr *holder = section_of(&sections, &symbol, index, name);
+            if (holder != NULL) {
+                use(user, holder, &symbol, name);
+            }
         }
     }
     free(sections.headers);
@@ -189,12 +199,12 @@ static void set_ends(sn_symbol_table *table) {
 }
 
 void sn_symbol_table_read(sn_symbol_table *table, const sn_elf_file *file, const sn_elf_file *debug) {
-    bool has_symbols = read_symbols(table, file, SHT_SYMTAB);
+    bool has_symbols = each_symbol(file, SHT_SYMTAB, add_symbol, table);
     if (!has_symbols && debug != NULL) {
-        has_symbols = read_symbols(table, debug, SHT_SYMTAB);
+        has_symbols = each_symbol(debug, SHT_SYMTAB, add_symbol, table);
     }
     if (!has_symbols) {
-        read_symbols(table, file, SHT_DYNSYM);
+        each_symbol(file, SHT_DYNSYM, add_symbol, table);
     }
     read_stubs(table, file, ".plt", 1);
     read_stubs(table, file, ".plt.sec", 0);
@@ -229,4 +239,29 @@ sn_symbol_entry *sn_symbol_table_find(const sn_symbol_table *table, uint64_t add
         }
     }
     return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------ by name, for hooks */
+
+typedef struct name_visit {
+    sn_function_visitor *visit;
+    void *data;
+} name_visit;
+
+/** An indirect function's symbol is that of its resolver. */
+static void visit_symbol(void *data, const GElf_Shdr *section, const GElf_Sym *symbol, const char *name) {
+    const name_visit *to = data;
+    (void)section;
+    unsigned type = GELF_ST_TYPE(symbol->st_info);
+    if (type == STT_FUNC || type == STT_NOTYPE) {
+        to->visit(to->data, name, symbol->st_value, GELF_ST_BIND(symbol->st_info) != STB_LOCAL);
+    }
+}
+
+void sn_symbol_table_visit(const sn_elf_file *file, const sn_elf_file *debug, sn_function_visitor *visit, void *data) {
+    name_visit to = {visit, data};
+    each_symbol(file, SHT_DYNSYM, visit_symbol, &to);
+    if (!each_symbol(file, SHT_SYMTAB, visit_symbol, &to) && debug != NULL) {
+        each_symbol(debug, SHT_SYMTAB, visit_symbol, &to);
+    }
 }

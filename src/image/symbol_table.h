@@ -7,6 +7,7 @@
 #define SONDE_IMAGE_SYMBOL_TABLE_H
 
 #include "image/elf_file.h"
+#include "image/symbols.h"
 
 typedef struct sn_symbol_entry {
     uint64_t address, end;
@@ -30,5 +31,8 @@ void sn_symbol_table_free(sn_symbol_table *table);
 
 /** The innermost function that covers `address`, or NULL. */
 sn_symbol_entry *sn_symbol_table_find(const sn_symbol_table *table, uint64_t address);
+
+/** As sn_image_functions() of symbols.h. */
+void sn_symbol_table_visit(const sn_elf_file *file, const sn_elf_file *debug, sn_function_visitor *visit, void *data);
 
 #endif

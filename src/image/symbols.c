@@ -84,6 +84,27 @@ bool sn_image_symbol(sn_image *image, uint64_t address, sn_symbol *symbol) {
     return true;
 }
 
+void sn_image_functions(sn_image *image, sn_function_visitor *visit, void *data) {
+    const sn_elf_file *debug = has_symbol_table(image->file) ? NULL : debug_file(image);
+    sn_symbol_table_visit(image->file, debug, visit, data);
+}
+
+const char *sn_image_soname(sn_image *image) {
+    GElf_Shdr header;
+    Elf_Data *data = sn_elf_section_data(sn_elf_file_section(image->file, NULL, SHT_DYNAMIC, &header));
+    if (data == NULL || header.sh_entsize == 0) {
+        return NULL;
+    }
+    size_t count = data->d_size / header.sh_entsize;
+    for (size_t i = 0; i < count && i < INT32_MAX; i++) {
+        GElf_Dyn entry;
+        if (gelf_getdyn(data, (int)i, &entry) != NULL && entry.d_tag == DT_SONAME) {
+            return elf_strptr(image->file->elf, header.sh_link, entry.d_un.d_val);
+        }
+    }
+    return NULL;
+}
+
 static sn_line_table *line_table(sn_image *image) {
     if (!image->are_lines_read) {
         image->are_lines_read = true;

@@ -47,6 +47,16 @@ typedef struct sn_frame {
     in it. Returns how many, at most `capacity`; 0 where there is no line information. */
 unsigned sn_image_inlined(sn_image *image, uint64_t address, sn_frame *frames, unsigned capacity);
 
+/** `name` is the raw name, `is_global` that other modules may see it. */
+typedef void sn_function_visitor(void *data, const char *name, uint64_t address, bool is_global);
+
+/** Visit every name of every function: those for the dynamic linker, and those of the symbol table, which stripped files
+    have in their debug file. Aliases are told each, some names twice. */
+void sn_image_functions(sn_image *image, sn_function_visitor *visit, void *data);
+
+/** The name that the dynamic linker knows the file by (DT_SONAME); NULL if it has none. */
+const char *sn_image_soname(sn_image *image);
+
 /** Source file where the function at `address` is defined (DW_AT_decl_file, else the line table). NULL if unknown. */
 const char *sn_image_function_file(sn_image *image, uint64_t address);
 /** File offset -> virtual address by the program headers (a mapping's offset is how a process address is related). */

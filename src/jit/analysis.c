@@ -135,8 +135,10 @@ sn_value sn_operand_value(sn_block *block, unsigned operand) {
     return with_result(block, operation);
 }
 
-sn_value sn_stack_pointer(sn_block *block) {
-    sn_operand operand = {.role = SN_ROLE_READ, .place = SN_PLACE_GENERAL, .reg = sn_stack_pointer_register, .size = 8,
+sn_value sn_stack_pointer(sn_block *block) { return sn_register_value(block, sn_stack_pointer_register); }
+
+sn_value sn_register_value(sn_block *block, uint8_t reg) {
+    sn_operand operand = {.role = SN_ROLE_READ, .place = SN_PLACE_GENERAL, .reg = reg, .size = 8,
                           .element_size = 8, .element_count = 1, .base = SN_NO_REGISTER, .index = SN_NO_REGISTER};
     uint32_t number = add_operand(block, &operand);
     sn_operation *operation = add(block, SN_OPERATION_VALUE);

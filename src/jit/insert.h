@@ -53,6 +53,9 @@ struct sn_block {
     sn_analysis analysis;
 };
 
+/** The value of a general register at the chosen place. */
+sn_value sn_register_value(sn_block *block, uint8_t reg);
+
 /** Forget the previous block. */
 void sn_block_reset(sn_block *block, uint64_t address);
 

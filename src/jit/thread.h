@@ -75,6 +75,8 @@ struct sn_thread {
     uint64_t slots[SN_THREAD_SLOT_COUNT];
     uint64_t stepped_to;    /**< where the client comes without having made a step, if it steps itself by the trap flag: behind
                                  the instruction that sets the flag, or where it resumes; 0: none */
+    uint64_t rare_saved;    /**< while a function runs that sn_call_fast_if() called: bit R: the client's value of register R
+                                 is in `saved`; of the others that the function may change it is in `kept` */
 
     /* From here on only C code looks. */
     uint64_t trace_start[SN_THREAD_TRACE_COUNT]; /**< buffers; 0: none */

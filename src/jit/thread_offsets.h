@@ -39,6 +39,7 @@
 #define SN_THREAD_SLOTS 0x6b0        /* the tool's */
 #define SN_THREAD_SLOT_COUNT 128
 #define SN_THREAD_STEPPED_TO 0xab0   /* where a client that steps itself is without a step */
+#define SN_THREAD_RARE_SAVED 0xab8   /* registers in SAVED when a fast call was made that rarely happens */
 
 /* Per-thread counters follow the structure in the same mapping. */
 #define SN_THREAD_COUNTERS 0x10000

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "jit/insert.h"
 #include "service/contexts.h"
+#include "service/hooks.h"
 #include "service/locate.h"
 
 static sn_call_site *sites;
@@ -79,8 +80,9 @@ static bool is_arrived_at_by_call(uint64_t address) {
 
 static bool is_function_start(const sn_block *block, uint64_t address) {
     bool is_covered = address - around.start < around.end - around.start || sn_locate_function(address, &around);
-    if (is_covered) return around.start == address && !around.is_stub && !around.is_a_piece;
+    if (is_covered) return (around.start == address && !around.is_stub && !around.is_a_piece) || sn_hooks_at(address);
     around = (sn_function_range){0};
+    if (sn_hooks_at(address)) return true;
     if (sn_hash_find(&called, address)) return true;
     return address == block->address && is_arrived_at_by_call(address);
 }
@@ -101,6 +103,7 @@ static void insert_entry(sn_block *block, unsigned index, uint64_t address) {
     sn_value end = sn_slot_load(block, sn_shadow.slots.end);
     sn_call_fast_if(block, SN_NOT_EQUAL, sn_load(block, end, LAST(target), 8), constant(block, address),
                     (void *)sn_shadow_entered, address);
+    sn_hooks_insert_entry(block, index, address);
 }
 
 /** A stub, if it was called: the frame is that of a call to where it leads. */
@@ -166,6 +169,7 @@ static void insert_return(sn_block *block, unsigned index) {
     unsigned count, slot = return_address_operand(block, index, SN_ROLE_READ, &count);
     if (slot == count) return;
     sn_insert_before(block, index);
+    if (sn_hooks_want_returns()) sn_hooks_insert_return(block, sn_operand_address(block, slot));
     sn_value address = sn_operand_address(block, slot);
     sn_value end = sn_slot_load(block, sn_shadow.slots.end);
     sn_call_fast_if(block, SN_NOT_EQUAL, sn_load(block, end, LAST(slot), 8), address,
@@ -203,7 +207,8 @@ void sn_contexts_insert_before(sn_block *block) {
     if (stub < block->count) insert_stub(block, stub);
     for (unsigned i = 0; i < block->count; i++) {
         uint64_t address = block->insns[i].pc;
-        bool may_be = i == 0 || address == around.start || address - around.start >= around.end - around.start;
+        bool may_be = i == 0 || address == around.start || address - around.start >= around.end - around.start ||
+                      sn_hooks_at(address);
         if (may_be && !(stub < block->count && i <= stub) && is_function_start(block, address))
             insert_entry(block, i, address);
         sn_stack_change change = sn_stack_change_of(block->insns, i);

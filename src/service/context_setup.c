@@ -11,6 +11,7 @@
 #include "jit/runtime.h"
 #include "jit/translate.h"
 #include "service/contexts.h"
+#include "service/hooks.h"
 
 /* Room for frames, committed as it is touched. A frame is 32 bytes, and a call takes at least 8 of the client's stack, usually
    more than 32: a thread's own stack may be a gigabyte, one that the client made 64 megabytes, with nothing but return
@@ -58,7 +59,10 @@ static void thread_begins(sn_thread *thread, const sn_thread *parent) {
     own->is_own = true;
     thread->slots[own_slot] = (uint64_t)own;
     begin_at_base(thread, own, sn_thread_stack_pointer(thread));
-    if (!parent) return;
+    if (!parent) {
+        sn_hooks_thread_begins(thread);
+        return;
+    }
     /* It goes on in its parent's functions, or is called by them. */
     const sn_shadow_stack *theirs = sn_shadow_current((sn_thread *)parent);
     sn_call_frame *end = (sn_call_frame *)parent->slots[sn_shadow.slots.end];
@@ -68,6 +72,7 @@ static void thread_begins(sn_thread *thread, const sn_thread *parent) {
 }
 
 static void thread_ends(sn_thread *thread) {
+    if (!thread->borrowed) sn_hooks_thread_ends(thread);
     sn_shadow_stack *own = (sn_shadow_stack *)thread->slots[own_slot], *current = sn_shadow_current(thread);
     sn_spin_acquire(&sn_shadow.lock);
     if (current != own) {
@@ -87,6 +92,7 @@ static void thread_ends(sn_thread *thread) {
 static void begin_again(sn_thread *thread, void *data) {
     (void)data;
     begin_at_base(thread, (sn_shadow_stack *)thread->slots[own_slot], sn_thread_stack_pointer(thread));
+    sn_hooks_thread_forgets(thread);
 }
 
 static void again(void) {

@@ -91,10 +91,19 @@ void sn_locate_init(void) {
     sn_set_module_listener(sn_locate_note_module);
 }
 
+static void (*follower)(const char *path, uint64_t start, uint64_t end, uint64_t offset);
+
+void sn_locate_follow(void (*follow)(const char *path, uint64_t start, uint64_t end, uint64_t offset)) {
+    follower = follow;
+}
+
 void sn_locate_note_module(const char *path, uint64_t start, uint64_t end, uint64_t offset) {
     sn_locate_lock();
     note(path, start, end, offset);
     sn_locate_unlock();
+    if (follower != NULL) {
+        follower(path, start, end, offset);
+    }
 }
 
 static const module *find_noted(uint64_t address) {
@@ -232,4 +241,32 @@ unsigned sn_locate_inlined(uint64_t address, sn_inlined *frames, unsigned capaci
         frames[i] = (sn_inlined){.function = found[i].function, .file = found[i].file, .line = found[i].line};
     }
     return count;
+}
+
+/* ------------------------------------------------------------------------------------------------- by name */
+
+typedef struct name_visit {
+    const sn_located_code *code;
+    uint64_t start_in_file; /**< where the mapping begins, as the file counts */
+    sn_function_visitor *visit;
+    void *data;
+} name_visit;
+
+static void visit_in_client(void *data, const char *name, uint64_t in_file, bool is_global) {
+    const name_visit *to = data;
+    uint64_t distance = in_file - to->start_in_file;
+    if (distance < to->code->end - to->code->start) {
+        to->visit(to->data, name, to->code->start + distance, is_global);
+    }
+}
+
+void sn_locate_functions(const sn_located_code *code, const char **soname, sn_function_visitor *visit, void *data) {
+    name_visit to = {.code = code, .visit = visit, .data = data};
+    sn_locate_lock();
+    sn_image *image = image_of(file_of(code->path));
+    if (image != NULL && sn_image_address_of_offset(image, code->offset, &to.start_in_file)) {
+        *soname = sn_image_soname(image);
+        sn_image_functions(image, visit_in_client, &to);
+    }
+    sn_locate_unlock();
 }

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "image/symbols.h"
+
 /** Listen to the engine for modules; once, before the client starts. */
 void sn_locate_init(void);
 
@@ -27,6 +29,20 @@ typedef struct sn_function_range {
 
 /** The function around `address`; false if none is known. Reads symbols, no debug information. */
 bool sn_locate_function(uint64_t address, sn_function_range *function);
+
+/** A mapping of a file's code. */
+typedef struct sn_located_code {
+    const char *path;
+    uint64_t start, end, offset;
+} sn_located_code;
+
+/** Whom to tell, too, of each mapping of code of which a page is about to be used for the first time; once, before the client
+    starts. Called under sn_jit_lock. */
+void sn_locate_follow(void (*follow)(const char *path, uint64_t start, uint64_t end, uint64_t offset));
+
+/** Visit the names of the functions in a mapping, with their addresses in the client. *soname is set before: NULL if it has
+    none. */
+void sn_locate_functions(const sn_located_code *code, const char **soname, sn_function_visitor *visit, void *data);
 
 /** For fork: nobody else may hold the lock while the process is copied; the child unlocks too. */
 void sn_locate_lock(void);

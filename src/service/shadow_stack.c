@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/spin.h"
 #include "service/context_tree.h"
+#include "service/hooks.h"
 
 /** Chains of tail calls at one slot are noted up to this length; then the last one is replaced. A state machine made of tail
     calls would fill the memory otherwise. */
@@ -29,7 +30,7 @@ void sn_shadow_use(sn_thread *thread, sn_shadow_stack *stack, sn_call_frame *end
 }
 
 static bool is_base(const sn_call_frame *frame) { return frame->slot == UINT64_MAX; }
-static uint64_t slot_of(const sn_call_frame *frame) { return frame->slot & ~(uint64_t)SN_FRAME_MARKS; }
+static uint64_t slot_of(const sn_call_frame *frame) { return frame->slot & ~SN_FRAME_MARKS; }
 
 static void push(sn_thread *thread, uint64_t slot, uint32_t site, uint64_t target) {
     sn_call_frame *frame = end_of(thread);
@@ -38,14 +39,18 @@ static void push(sn_thread *thread, uint64_t slot, uint32_t site, uint64_t targe
     set_end(thread, frame + 1);
 }
 
-static void pop(sn_thread *thread) {
+/** The last frame goes: by its return, or by a jump. */
+static void end_call(sn_thread *thread, bool returns) {
     sn_call_frame *frame = end_of(thread) - 1;
     sn_counter inclusive;
+    if (frame->slot & SN_FRAME_HOOKED && !is_base(frame)) sn_hook_left(thread, frame, returns);
     if (sn_call_frame_counter(frame, &inclusive))
         sn_counter_add(thread, inclusive, (int64_t)(sn_counter_value(thread, sn_shadow.counter) - frame->data));
     else if (sn_shadow.left) sn_shadow.left(thread, frame);
     set_end(thread, frame);
 }
+
+static void pop(sn_thread *thread) { end_call(thread, false); }
 
 static sn_call_frame *last(sn_thread *thread) { return end_of(thread) - 1; }
 
@@ -72,7 +77,7 @@ static bool is_start(uint64_t address) {
 
 static void push_tail(sn_thread *thread, uint64_t slot, uint64_t entry) {
     unsigned count = 0;
-    for (sn_call_frame *frame = last(thread); frame->slot == (slot | SN_FRAME_TAIL); frame--, count++) {
+    for (sn_call_frame *frame = last(thread); (frame->slot & ~SN_FRAME_HOOK_MARKS) == (slot | SN_FRAME_TAIL); frame--, count++) {
         if (frame->target != entry) continue;
         while (last(thread) != frame) pop(thread); /* round a loop of tail calls */
         return;
@@ -106,7 +111,8 @@ void sn_shadow_entered(sn_thread *thread, uint64_t entry, uint64_t target, uint6
 
 void sn_shadow_returned(sn_thread *thread, uint64_t nothing, uint64_t expected, uint64_t slot) {
     (void)nothing, (void)expected;
-    while (!is_base(last(thread)) && slot_of(last(thread)) <= slot) pop(thread);
+    while (!is_base(last(thread)) && slot_of(last(thread)) <= slot)
+        end_call(thread, slot_of(last(thread)) == slot);
     sn_shadow_stack *stack = sn_shadow_current(thread);
     if (is_base(last(thread)) && slot >= stack->high) {
         /* Out of the first function that is known of this stack: into its caller, or what else was put there. */

@@ -19,13 +19,19 @@
 #include "jit/thread.h"
 #include "sonde/tool.h"
 
-/** Marks in sn_call_frame.slot: stack slots are multiples of 8. */
+/** Marks in sn_call_frame.slot: stack slots are multiples of 8. Below: those of hooks. */
 enum {
     SN_FRAME_TAIL = 1,  /**< entered by a jump: the slot is that of the frame below it, too */
     SN_FRAME_LAZY = 2,  /**< a linker looks for the function that a stub leads to */
     SN_FRAME_OPEN = 4,  /**< whom the call calls is known only when it does; only while a tool watches */
-    SN_FRAME_MARKS = 7,
 };
+
+/** Marks for hooks, in bits that addresses do not have. */
+#define SN_FRAME_HOOKED (UINT64_C(1) << 61) /**< the call's end is told: sn_hook_left() */
+#define SN_FRAME_SLOWLY (UINT64_C(1) << 62) /**< and before it, in the engine */
+#define SN_FRAME_HOOK_MARKS (SN_FRAME_HOOKED | SN_FRAME_SLOWLY)
+
+#define SN_FRAME_MARKS (UINT64_C(7) | SN_FRAME_HOOK_MARKS)
 
 /** Call sites with higher numbers have no counter of their own. */
 #define SN_MOST_COUNTED_SITES (UINT32_C(1) << 20)

@@ -614,6 +614,7 @@ static void emit_rare_call(builder *b, const rare_call *call) {
     }
     sn_emit_store_thread(e, SN_RSP, SN_THREAD_KEPT + 8 * SN_RSP);
     sn_emit_store_thread_constant32(e, SN_THREAD_IN_FAST_CALL, 1);
+    sn_emit_store_thread_constant32(e, SN_THREAD_RARE_SAVED, call->saved);
     emit_compared(e, call);
     sn_emit_load_thread(e, SN_RDI, SN_THREAD_SELF);
     sn_emit_load_constant(e, SN_RSI, call->data);

@@ -1,0 +1,77 @@
+/**
+ * @fileoverview The calls of hooked functions that have not ended, and the beginning and end of fast ones: see hooks.h.
+ * Runs in the code cache too: calls nothing outside, and is compiled for general registers only.
+ */
+#include "service/hooks.h"
+#include "service/shadow_stack.h"
+
+sn_slot sn_hook_slot;
+
+static sn_hook_stack *stack_of(sn_thread *thread) { return (sn_hook_stack *)thread->slots[sn_hook_slot]; }
+
+sn_hook_record *sn_hook_push(sn_thread *thread, const sn_hook_place *place) {
+    sn_hook_stack *stack = stack_of(thread);
+    if (stack->end == stack->limit) return NULL;
+    sn_call_frame *frame = sn_call_frame_of(thread);
+    sn_hook_record *record = stack->end++;
+    record->call.hook = place->hook;
+    record->call.frame = sn_call_frame_below(frame) ? frame : NULL;
+    record->call.word = record->call.result = 0;
+    record->call.has_returned = false;
+    record->place = place;
+    record->outcome = SN_HOOK_GOES_ON;
+    return record;
+}
+
+void sn_hook_keep(sn_thread *thread, sn_hook_record *record, bool wants_end) {
+    if (!wants_end || !record->call.frame || !record->call.hook->end) {
+        stack_of(thread)->end = record;
+        return;
+    }
+    sn_call_frame *frame = sn_call_frame_of(thread);
+    frame->slot |= SN_FRAME_HOOKED;
+    if (record->call.hook->way == SN_HOOK_SLOW) frame->slot |= SN_FRAME_SLOWLY;
+}
+
+/** Whether the function is called by a hook of its own: sn_hook_call(). */
+static bool is_called_by_hook(sn_thread *thread, const sn_hook_place *place) {
+    const sn_hook_stack *stack = stack_of(thread);
+    const sn_call_frame *frame = sn_call_frame_of(thread);
+    for (const sn_hook_record *record = stack->end; record-- > stack->records && record->call.frame == frame;)
+        if (record->place->address == place->address && record->outcome == SN_HOOK_CALLS) return true;
+    return false;
+}
+
+void sn_hook_entered(sn_thread *thread, const sn_hook_place *place, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+    if (is_called_by_hook(thread, place)) return;
+    sn_hook_record *record = sn_hook_push(thread, place);
+    if (!record) return;
+    record->call.arguments[0] = a;
+    record->call.arguments[1] = b;
+    record->call.arguments[2] = c;
+    record->call.arguments[3] = d;
+    sn_hook_keep(thread, record, place->hook->begin(thread, &record->call));
+}
+
+/** Tell the end of one call; a fast one may change what is returned. */
+static void tell_end(sn_thread *thread, sn_hook_record *record, bool returns) {
+    sn_hooked_call *call = &record->call;
+    call->has_returned = returns;
+    if (returns) call->result = sn_hook_result(thread);
+    uint64_t result = call->result;
+    call->hook->end(thread, call);
+    if (returns && call->result != result) sn_hook_set_result(thread, call->result);
+}
+
+void sn_hook_left(sn_thread *thread, sn_call_frame *frame, bool returns) {
+    sn_hook_stack *stack = stack_of(thread);
+    frame->slot &= ~SN_FRAME_HOOK_MARKS;
+    sn_hook_record *record = stack->end;
+    /* Calls on another stack of the client may lie above. */
+    while (record > stack->records && record[-1].call.frame != frame) record--;
+    for (; record > stack->records && record[-1].call.frame == frame; record--) {
+        record[-1].call.frame = NULL;
+        if (record[-1].outcome == SN_HOOK_GOES_ON) tell_end(thread, &record[-1], returns);
+    }
+    while (stack->end > stack->records && !stack->end[-1].call.frame) stack->end--;
+}

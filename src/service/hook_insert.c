@@ -1,0 +1,38 @@
+/**
+ * @fileoverview The code in front of hooked functions, and in front of returns while a slow hook is there. See hooks.h.
+ */
+#include "service/hooks.h"
+#include "service/shadow_stack.h"
+
+static void insert_fast(sn_block *block, const sn_hook_place *place) {
+    sn_value arguments[2 + SN_HOOK_ARGUMENTS] = {sn_current_thread(block), sn_constant(block, (uint64_t)(uintptr_t)place)};
+    for (unsigned i = 0; i < SN_HOOK_ARGUMENTS; i++)
+        arguments[2 + i] = sn_register_value(block, sn_hook_argument_registers[i]);
+    sn_call_fast(block, (void *)sn_hook_entered, 2 + SN_HOOK_ARGUMENTS, arguments);
+}
+
+void sn_hooks_insert_entry(sn_block *block, unsigned index, uint64_t address) {
+    for (const sn_hook_place *place = sn_hooks_at(address); place; place = place->next) {
+        sn_insert_before(block, index);
+        if (place->hook->way == SN_HOOK_FAST) {
+            insert_fast(block, place);
+        } else {
+            sn_value arguments[] = {sn_current_thread(block), sn_constant(block, (uint64_t)(uintptr_t)place)};
+            sn_call(block, (void *)sn_hook_begin_slowly, 2, arguments);
+        }
+    }
+}
+
+void sn_hooks_insert_return(sn_block *block, sn_value slot) {
+    enum { LOW_MARKS = 3 }; /* a tail call's frame has other marks there, and addresses are multiples of 8 */
+    sn_label is_usual = sn_label_new(block);
+    sn_value last = sn_load(block, sn_slot_load(block, sn_shadow.slots.end),
+                            (int32_t)offsetof(sn_call_frame, slot) - (int32_t)sizeof(sn_call_frame), 8);
+    sn_value found = sn_compute(block, SN_SHIFT_RIGHT, last, sn_constant(block, LOW_MARKS));
+    sn_value wanted = sn_compute(block, SN_SHIFT_RIGHT, slot, sn_constant(block, LOW_MARKS));
+    sn_value marks = sn_constant(block, SN_FRAME_HOOK_MARKS >> LOW_MARKS);
+    sn_branch_if(block, SN_NOT_EQUAL, sn_compute(block, SN_SUBTRACT, found, wanted), marks, is_usual);
+    sn_value thread = sn_current_thread(block);
+    sn_call(block, (void *)sn_hook_end_slowly, 1, &thread);
+    sn_label_here(block, is_usual);
+}

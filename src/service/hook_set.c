@@ -1,0 +1,158 @@
+/**
+ * @fileoverview The hooks that tools have asked for, and the functions of modules that they are at. See hooks.h.
+ *
+ * A module's names are read when its code is about to be translated for the first time, so that a hook is there before the
+ * function runs. All under sn_jit_lock, but for what happens before the client starts.
+ */
+#include <fnmatch.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "base/intern.h"
+#include "base/log.h"
+#include "base/vector.h"
+#include "jit/runtime.h"
+#include "service/hooks.h"
+#include "service/locate.h"
+#include "service/select.h"
+
+/** A mapping of code whose names were read. */
+typedef struct known_code {
+    const char *path; /**< interned */
+    uint64_t start, end, offset;
+} known_code;
+
+/** Hooks by exact name, of those with the same hash. */
+typedef struct named_hook {
+    const sn_hook *hook;
+    struct named_hook *next;
+} named_hook;
+
+static bool is_on, wants_returns;
+static sn_arena arena;
+static sn_hash by_name;                       /**< hash of a name -> named_hook */
+static SN_VECTOR(const sn_hook *) by_pattern; /**< of names */
+static SN_VECTOR(const sn_hook *) all;
+static sn_hash places;                        /**< address -> the first sn_hook_place */
+static SN_VECTOR(known_code) known;
+
+bool sn_hooks_are_on(void) { return is_on; }
+bool sn_hooks_want_returns(void) { return wants_returns; }
+
+const sn_hook_place *sn_hooks_at(uint64_t address) {
+    return is_on ? (const sn_hook_place *)(uintptr_t)sn_hash_get(&places, address, 0) : NULL;
+}
+
+/* --------------------------------------------------------------------------------------------- at addresses */
+
+/** Once for each hook and address, whatever names lead there; in the order in which hooks were added. */
+static void put(const sn_hook *hook, uint64_t address) {
+    bool is_new;
+    uint64_t *first = sn_hash_insert(&places, address, &is_new);
+    sn_hook_place **link = (sn_hook_place **)first;
+    for (; *link; link = &(*link)->next)
+        if ((*link)->hook == hook) return;
+    sn_hook_place *place = sn_arena_allocate(&arena, sizeof *place);
+    *place = (sn_hook_place){.hook = hook, .address = address};
+    *link = place;
+}
+
+static bool is_by_name(const sn_hook *hook) { return hook->function != NULL; }
+
+/** The code that was at [start, end) is gone, with the hooks that were found by name. */
+static void remove_between(uint64_t start, uint64_t end) {
+    size_t position = 0;
+    sn_hash_entry entry;
+    SN_VECTOR(uint64_t) gone = {0};
+    while (sn_hash_next(&places, &position, &entry))
+        if (entry.key >= start && entry.key < end) *sn_vector_add(&gone) = entry.key;
+    for (size_t i = 0; i < gone.count; i++) sn_hash_remove(&places, gone.items[i]);
+    sn_vector_release(&gone);
+    for (size_t i = 0; i < all.count; i++)
+        if (!is_by_name(all.items[i]) && all.items[i]->address >= start && all.items[i]->address < end)
+            put(all.items[i], all.items[i]->address);
+}
+
+/* -------------------------------------------------------------------------------------------------- by name */
+
+/** The module whose names are being read. */
+typedef struct reading {
+    const char *path, *soname;
+    const sn_hook *only; /**< NULL: all hooks */
+} reading;
+
+static bool matches_module(const sn_hook *hook, const reading *of) {
+    if (!hook->module) return true;
+    return sn_select_matches_path(hook->module, of->path) || (of->soname && fnmatch(hook->module, of->soname, 0) == 0);
+}
+
+static void consider(const sn_hook *hook, const reading *of, uint64_t address, bool is_global) {
+    if (of->only && of->only != hook) return;
+    if ((is_global || !hook->only_global) && matches_module(hook, of)) put(hook, address);
+}
+
+static void found_name(void *data, const char *name, uint64_t address, bool is_global) {
+    const reading *of = data;
+    named_hook *named = (named_hook *)(uintptr_t)sn_hash_get(&by_name, sn_hash_bytes(name, strlen(name)), 0);
+    for (; named; named = named->next)
+        if (!strcmp(named->hook->function, name)) consider(named->hook, of, address, is_global);
+    for (size_t i = 0; i < by_pattern.count; i++)
+        if (!fnmatch(by_pattern.items[i]->function, name, 0)) consider(by_pattern.items[i], of, address, is_global);
+}
+
+static void read_names(const known_code *code, const sn_hook *only) {
+    reading of = {.path = code->path, .only = only};
+    sn_locate_functions(&(sn_located_code){code->path, code->start, code->end, code->offset}, &of.soname, found_name, &of);
+}
+
+/** Code at [start, end) is used: sn_locate_follow(). */
+static void code_is_used(const char *path, uint64_t start, uint64_t end, uint64_t offset) {
+    path = sn_intern(path);
+    for (size_t i = 0; i < known.count;) {
+        known_code *old = &known.items[i];
+        if (old->path == path && old->start == start && old->end == end && old->offset == offset) return;
+        if (old->start < end && start < old->end) sn_vector_remove(&known, i, 1);
+        else i++;
+    }
+    remove_between(start, end);
+    *sn_vector_add(&known) = (known_code){path, start, end, offset};
+    read_names(&known.items[known.count - 1], NULL);
+}
+
+/* ------------------------------------------------------------------------------------------------- hooking */
+
+static void enter_name(const sn_hook *hook) {
+    if (strpbrk(hook->function, "*?[")) {
+        *sn_vector_add(&by_pattern) = hook;
+        return;
+    }
+    bool is_new;
+    uint64_t *first = sn_hash_insert(&by_name, sn_hash_bytes(hook->function, strlen(hook->function)), &is_new);
+    named_hook *named = sn_arena_allocate(&arena, sizeof *named);
+    *named = (named_hook){.hook = hook, .next = (named_hook *)(uintptr_t)*first};
+    *first = (uint64_t)(uintptr_t)named;
+}
+
+static void begin(void) {
+    if (is_on) return;
+    sn_contexts_enable();
+    sn_hook_slot = sn_slot_new();
+    sn_locate_follow(code_is_used);
+    is_on = true;
+}
+
+void sn_hook_add(const sn_hook *hook) {
+    enum { MOST_HOOKS = 65536 };
+    if (!hook->begin || all.count == MOST_HOOKS)
+        sn_fail(SN_STATUS_ENGINE, hook->begin ? "the tool hooks more than 65536 functions" : "the tool's hook has no `begin`");
+    begin();
+    sn_lock_acquire(&sn_jit_lock);
+    *sn_vector_add(&all) = hook;
+    if (hook->way == SN_HOOK_SLOW && hook->end) wants_returns = true;
+    if (is_by_name(hook)) enter_name(hook);
+    else put(hook, hook->address);
+    for (size_t i = 0; i < known.count && is_by_name(hook); i++) read_names(&known.items[i], hook);
+    if (known.count) sn_instrumentation_renew();
+    sn_lock_release(&sn_jit_lock);
+}

@@ -1,0 +1,107 @@
+/**
+ * @fileoverview What the files of the hook service know of each other, and what the context service calls.
+ *
+ * hook_set.c owns the hooks and finds their functions when code of a module is first translated; hook_insert.c puts the code
+ * in front of functions; hook_fast.c keeps, for each thread, the calls that have not ended, and runs in the code cache;
+ * hook_slow.c is what happens in the engine. x86_64/hook_registers.c knows where arguments and results are.
+ */
+#ifndef SONDE_SERVICE_HOOKS_H
+#define SONDE_SERVICE_HOOKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "jit/insert.h"
+#include "jit/thread.h"
+#include "sonde/hooks.h"
+
+#define SN_HOOK_ARGUMENTS 4
+
+/** A hook at one function. Never freed. */
+typedef struct sn_hook_place {
+    const sn_hook *hook;
+    uint64_t address;
+    struct sn_hook_place *next; /**< at the same address, in the order in which they were added */
+} sn_hook_place;
+
+typedef enum sn_hook_outcome {
+    SN_HOOK_GOES_ON,
+    SN_HOOK_RETURNS,   /**< with call.result */
+    SN_HOOK_CONTINUES, /**< at `elsewhere` */
+    SN_HOOK_CALLS,     /**< a function that `begin` called runs */
+    SN_HOOK_ANSWERED,  /**< and has returned `answer` */
+} sn_hook_outcome;
+
+/** A call that has not ended. */
+typedef struct sn_hook_record {
+    sn_hooked_call call; /**< first: what the tool is given */
+    const sn_hook_place *place;
+    sn_hook_outcome outcome;
+    uint64_t elsewhere, answer;
+} sn_hook_record;
+
+/** The calls of a thread, the innermost last. */
+typedef struct sn_hook_stack {
+    sn_hook_record *end;   /**< behind the last */
+    sn_hook_record *limit; /**< no more room */
+    sn_hook_record records[];
+} sn_hook_stack;
+
+extern sn_slot sn_hook_slot; /**< the thread's sn_hook_stack */
+
+/* ------------------------------------------------------------------------------------------------- hook_set.c */
+
+bool sn_hooks_are_on(void);
+/** Whether a slow hook wants to know ends: then returns ask. */
+bool sn_hooks_want_returns(void);
+/** The hooks of the function at `address`, or NULL. Under sn_jit_lock. */
+const sn_hook_place *sn_hooks_at(uint64_t address);
+
+/* ---------------------------------------------------------------------------------------------- hook_insert.c */
+
+/** In front of instruction `index`, where a function begins. Under sn_jit_lock. */
+void sn_hooks_insert_entry(sn_block *block, unsigned index, uint64_t address);
+/** In front of a return, whose return address lies at `slot`, while the frame is there. Under sn_jit_lock. */
+void sn_hooks_insert_return(sn_block *block, sn_value slot);
+
+/* ------------------------------------------------------------------------------------------------ hook_fast.c */
+
+/** For inserted code: a function with a fast hook begins. */
+void sn_hook_entered(sn_thread *thread, const sn_hook_place *place, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+
+/** A frame with SN_FRAME_HOOKED goes: by its return, or by a jump. May run in the code cache. */
+void sn_hook_left(sn_thread *thread, sn_call_frame *frame, bool returns);
+
+/** A new record for the call that is at its first instruction, or NULL. */
+sn_hook_record *sn_hook_push(sn_thread *thread, const sn_hook_place *place);
+/** `begin` has asked for the end: the frame is marked. Else the record goes. */
+void sn_hook_keep(sn_thread *thread, sn_hook_record *record, bool wants_end);
+
+/* ------------------------------------------------------------------------------------------------ hook_slow.c */
+
+/** Called from inserted code by leaving the cache. */
+void sn_hook_begin_slowly(sn_thread *thread, const sn_hook_place *place);
+void sn_hook_end_slowly(sn_thread *thread);
+
+void sn_hooks_thread_begins(sn_thread *thread);
+void sn_hooks_thread_ends(sn_thread *thread);
+/** The thread's shadow stack begins anew. */
+void sn_hooks_thread_forgets(sn_thread *thread);
+
+/* ----------------------------------------------------------------------------------- x86_64/hook_registers.c */
+
+/** Where functions find their first integer arguments, and leave their result: numbers of general registers. */
+extern const uint8_t sn_hook_argument_registers[SN_HOOK_ARGUMENTS];
+
+/** The result at a return, seen from code that sn_call_fast_if() has called; and another value for it. */
+uint64_t sn_hook_result(const sn_thread *thread);
+void sn_hook_set_result(sn_thread *thread, uint64_t result);
+
+/** In the engine, at a function's first instruction: go on in the caller, with this result. */
+void sn_hook_go_back(sn_thread *thread, uint64_t result);
+
+/** The same of the thread's state in the engine. */
+uint64_t sn_hook_engine_result(const sn_thread *thread);
+void sn_hook_set_engine_result(sn_thread *thread, uint64_t result);
+
+#endif
