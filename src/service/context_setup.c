@@ -177,6 +177,7 @@ static void signal_returned(sn_thread *thread, uint64_t from, uint64_t to) {
 }
 
 static void before_fork(void) {
+    if (sn_hooks_service) sn_hooks_service->before_fork();
     sn_spin_acquire(&sn_shadow.lock);
     sn_spin_acquire(&sn_contexts.lock);
 }
@@ -184,6 +185,7 @@ static void before_fork(void) {
 static void after_fork(void) {
     sn_spin_release(&sn_contexts.lock);
     sn_spin_release(&sn_shadow.lock);
+    if (sn_hooks_service) sn_hooks_service->after_fork();
 }
 
 /* ------------------------------------------------------------------------------------------------ beginning */

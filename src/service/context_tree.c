@@ -13,32 +13,50 @@ static uint64_t hash_of(const sn_context_node *node) {
     return sn_hash_mix(node->function ^ (uint64_t)node->caller << 32 ^ sn_hash_mix(node->site));
 }
 
+static bool is_same(const sn_context_node *a, const sn_context_node *b) {
+    return a->function == b->function && a->caller == b->caller && a->site == b->site;
+}
+
+/** Without the lock: 0 if the node is not there, or not found quickly. The table may be replaced meanwhile, and then it may be
+    read with the other's mask: what is found is the node all the same, since nodes are compared and stay. */
+static uint32_t find_unlocked(const sn_context_node *node) {
+    enum { MOST_PROBES = 32 };
+    const uint32_t *table = __atomic_load_n(&sn_contexts.table, __ATOMIC_ACQUIRE);
+    uint64_t mask = __atomic_load_n(&sn_contexts.table_mask, __ATOMIC_RELAXED), at = hash_of(node);
+    for (unsigned probes = 0; probes < MOST_PROBES; probes++, at++) {
+        uint32_t number = __atomic_load_n(&table[at & mask], __ATOMIC_ACQUIRE);
+        if (number == 0 || is_same(&sn_contexts.nodes[number], node)) return number;
+    }
+    return 0;
+}
+
 static uint32_t *place_of(const sn_context_node *node) {
     for (uint64_t at = hash_of(node) & sn_contexts.table_mask;; at = (at + 1) & sn_contexts.table_mask) {
         uint32_t number = sn_contexts.table[at];
         const sn_context_node *found = &sn_contexts.nodes[number];
-        if (number == 0 || (found->function == node->function && found->caller == node->caller &&
-                            found->site == node->site))
+        if (number == 0 || is_same(found, node))
             return &sn_contexts.table[at];
     }
 }
 
 static void grow(void) {
     uint64_t room = 2 * (sn_contexts.table_mask + 1);
-    sn_contexts.table = sn_contexts.next_table;
-    sn_contexts.next_table += room;
     sn_contexts.table_mask = room - 1;
+    __atomic_store_n(&sn_contexts.table, sn_contexts.next_table, __ATOMIC_RELEASE);
+    sn_contexts.next_table += room;
     for (uint32_t number = 1; number < sn_contexts.count; number++) *place_of(&sn_contexts.nodes[number]) = number;
 }
 
 static uint32_t node_of(uint32_t caller, uint32_t site, uint64_t function) {
     const sn_context_node node = {.function = function, .caller = caller, .site = site};
+    uint32_t known = find_unlocked(&node);
+    if (known) return known;
     sn_spin_acquire(&sn_contexts.lock);
     uint32_t *place = place_of(&node), number = *place;
     if (number == 0 && sn_contexts.count < SN_MOST_CONTEXTS) {
         number = sn_contexts.count++;
         sn_contexts.nodes[number] = node;
-        *place = number;
+        __atomic_store_n(place, number, __ATOMIC_RELEASE);
         if (sn_contexts.count > sn_contexts.table_mask / 2) grow();
     }
     sn_spin_release(&sn_contexts.lock);

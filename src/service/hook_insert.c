@@ -11,9 +11,23 @@ static void insert_fast(sn_block *block, const sn_hook_place *place) {
     sn_call_fast(block, (void *)sn_hook_entered, 2 + SN_HOOK_ARGUMENTS, arguments);
 }
 
+/** A service's own functions: it may have something to do in the engine before. */
+static void insert_service(sn_block *block, sn_hook_place *place) {
+    if (!place->owner) place->owner = sn_hooks_service->prepare(place);
+    sn_label is_usual = sn_label_new(block);
+    sn_value own = sn_slot_load(block, sn_hooks_service->own_attends);
+    sn_value all = sn_load(block, sn_constant(block, (uint64_t)(uintptr_t)sn_hooks_service->attends), 0, 8);
+    sn_value attends = sn_compute(block, SN_OR, own, all);
+    sn_branch_if(block, SN_EQUAL, attends, sn_constant(block, 0), is_usual);
+    sn_value arguments[] = {sn_current_thread(block), sn_constant(block, (uint64_t)(uintptr_t)place)};
+    sn_call(block, (void *)sn_hooks_service->attend, 2, arguments);
+    sn_label_here(block, is_usual);
+}
+
 void sn_hooks_insert_entry(sn_block *block, unsigned index, uint64_t address) {
-    for (const sn_hook_place *place = sn_hooks_at(address); place; place = place->next) {
+    for (sn_hook_place *place = sn_hooks_at(address); place; place = place->next) {
         sn_insert_before(block, index);
+        if (sn_hooks_service && sn_hooks_service->is_own(place->hook)) insert_service(block, place);
         if (place->hook->way == SN_HOOK_FAST) {
             insert_fast(block, place);
         } else {

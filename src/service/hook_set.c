@@ -37,22 +37,31 @@ static SN_VECTOR(const sn_hook *) all;
 static sn_hash places;                        /**< address -> the first sn_hook_place */
 static SN_VECTOR(known_code) known;
 
+const sn_hook_service *sn_hooks_service;
+
 bool sn_hooks_are_on(void) { return is_on; }
 bool sn_hooks_want_returns(void) { return wants_returns; }
 
-const sn_hook_place *sn_hooks_at(uint64_t address) {
-    return is_on ? (const sn_hook_place *)(uintptr_t)sn_hash_get(&places, address, 0) : NULL;
+sn_hook_place *sn_hooks_at(uint64_t address) {
+    return is_on ? (sn_hook_place *)(uintptr_t)sn_hash_get(&places, address, 0) : NULL;
 }
 
 /* --------------------------------------------------------------------------------------------- at addresses */
 
-/** Once for each hook and address, whatever names lead there; in the order in which hooks were added. */
+/** Whether a hook at an address makes another one needless: functions have several names. */
+static bool stands_for(const sn_hook *there, const sn_hook *hook) {
+    if (there == hook) return true;
+    return sn_hooks_service && sn_hooks_service->is_own(there) && sn_hooks_service->is_own(hook);
+}
+
+/** Once for each hook and address, whatever names lead there, and one of the service's own; in the order in which hooks were
+    added. */
 static void put(const sn_hook *hook, uint64_t address) {
     bool is_new;
     uint64_t *first = sn_hash_insert(&places, address, &is_new);
     sn_hook_place **link = (sn_hook_place **)first;
     for (; *link; link = &(*link)->next)
-        if ((*link)->hook == hook) return;
+        if (stands_for((*link)->hook, hook)) return;
     sn_hook_place *place = sn_arena_allocate(&arena, sizeof *place);
     *place = (sn_hook_place){.hook = hook, .address = address};
     *link = place;
@@ -92,13 +101,19 @@ static void consider(const sn_hook *hook, const reading *of, uint64_t address, b
     if ((is_global || !hook->only_global) && matches_module(hook, of)) put(hook, address);
 }
 
+/** Most names differ from the pattern in the first letters. */
+static bool matches_name(const char *pattern, const char *name) {
+    size_t literal = strcspn(pattern, "*?[\\");
+    return !strncmp(pattern, name, literal) && !fnmatch(pattern, name, 0);
+}
+
 static void found_name(void *data, const char *name, uint64_t address, bool is_global) {
     const reading *of = data;
     named_hook *named = (named_hook *)(uintptr_t)sn_hash_get(&by_name, sn_hash_bytes(name, strlen(name)), 0);
     for (; named; named = named->next)
         if (!strcmp(named->hook->function, name)) consider(named->hook, of, address, is_global);
     for (size_t i = 0; i < by_pattern.count; i++)
-        if (!fnmatch(by_pattern.items[i]->function, name, 0)) consider(by_pattern.items[i], of, address, is_global);
+        if (matches_name(by_pattern.items[i]->function, name)) consider(by_pattern.items[i], of, address, is_global);
 }
 
 static void read_names(const known_code *code, const sn_hook *only) {
@@ -118,6 +133,31 @@ static void code_is_used(const char *path, uint64_t start, uint64_t end, uint64_
     remove_between(start, end);
     *sn_vector_add(&known) = (known_code){path, start, end, offset};
     read_names(&known.items[known.count - 1], NULL);
+}
+
+/* ------------------------------------------------------------------------------------------------- services */
+
+void sn_hooks_serve(const sn_hook_service *service) { sn_hooks_service = service; }
+
+typedef struct search {
+    const char *name;
+    uint64_t address;
+} search;
+
+static void compare_name(void *data, const char *name, uint64_t address, bool is_global) {
+    search *wanted = data;
+    if (is_global && !strcmp(name, wanted->name)) wanted->address = address;
+}
+
+uint64_t sn_hooks_beside(uint64_t address, const char *name) {
+    search wanted = {.name = name};
+    for (size_t i = 0; i < known.count && !wanted.address; i++) {
+        const known_code *code = &known.items[i];
+        const char *soname;
+        if (address < code->start || address >= code->end) continue;
+        sn_locate_functions(&(sn_located_code){code->path, code->start, code->end, code->offset}, &soname, compare_name, &wanted);
+    }
+    return wanted.address;
 }
 
 /* ------------------------------------------------------------------------------------------------- hooking */

@@ -19,10 +19,12 @@ void sn_hooks_thread_begins(sn_thread *thread) {
     stack->end = stack->records;
     stack->limit = stack->records + (STACK_SIZE - sizeof *stack) / sizeof *stack->records;
     thread->slots[sn_hook_slot] = (uint64_t)stack;
+    if (sn_hooks_service) sn_hooks_service->thread_begins(thread);
 }
 
 void sn_hooks_thread_ends(sn_thread *thread) {
     if (!sn_hooks_are_on()) return;
+    if (sn_hooks_service) sn_hooks_service->thread_ends(thread);
     munmap((void *)thread->slots[sn_hook_slot], STACK_SIZE);
     thread->slots[sn_hook_slot] = 0;
 }
@@ -31,6 +33,7 @@ void sn_hooks_thread_forgets(sn_thread *thread) {
     if (!sn_hooks_are_on()) return;
     sn_hook_stack *stack = (sn_hook_stack *)thread->slots[sn_hook_slot];
     stack->end = stack->records;
+    if (sn_hooks_service) sn_hooks_service->thread_forgets(thread);
 }
 
 static sn_hook_record *record_of(const sn_hooked_call *call) { return (sn_hook_record *)call; }

@@ -22,6 +22,7 @@ typedef struct sn_hook_place {
     const sn_hook *hook;
     uint64_t address;
     struct sn_hook_place *next; /**< at the same address, in the order in which they were added */
+    const void *owner;          /**< of the service that the hook belongs to, by sn_hooks_serve() */
 } sn_hook_place;
 
 typedef enum sn_hook_outcome {
@@ -54,8 +55,30 @@ extern sn_slot sn_hook_slot; /**< the thread's sn_hook_stack */
 bool sn_hooks_are_on(void);
 /** Whether a slow hook wants to know ends: then returns ask. */
 bool sn_hooks_want_returns(void);
+/** What a service that is built on hooks has done at the functions of its own. */
+typedef struct sn_hook_service {
+    bool (*is_own)(const sn_hook *hook);
+    const void *(*prepare)(const sn_hook_place *place); /**< sets `owner`, before code is inserted; under sn_jit_lock */
+    const uint64_t *attends; /**< if it is not 0 when such a function begins, `attend` is called first */
+    sn_slot own_attends;     /**< the same of a thread */
+    void (*attend)(sn_thread *thread, const sn_hook_place *place);
+    void (*thread_begins)(sn_thread *thread);
+    void (*thread_ends)(sn_thread *thread);
+    void (*thread_forgets)(sn_thread *thread);
+    void (*before_fork)(void);
+    void (*after_fork)(void);
+} sn_hook_service;
+
+/** Once, before the first hook. All callbacks must be there. */
+void sn_hooks_serve(const sn_hook_service *service);
+extern const sn_hook_service *sn_hooks_service; /**< NULL: none */
+
+/** The address of the function `name` in the module whose code `address` is; 0 if it has none that others may use. Under
+    sn_jit_lock. */
+uint64_t sn_hooks_beside(uint64_t address, const char *name);
+
 /** The hooks of the function at `address`, or NULL. Under sn_jit_lock. */
-const sn_hook_place *sn_hooks_at(uint64_t address);
+sn_hook_place *sn_hooks_at(uint64_t address);
 
 /* ---------------------------------------------------------------------------------------------- hook_insert.c */
 

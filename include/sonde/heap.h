@@ -1,0 +1,85 @@
+/**
+ * @file sonde/heap.h
+ * The client's heap, for tools: every block, from its allocation to its end.
+ *
+ * Blocks come from the functions of malloc's family, C++'s operators new and delete, Rust's allocator, the functions of
+ * jemalloc, tcmalloc and mimalloc that have names of their own, in whatever module they are, static programs included; and
+ * from client requests. The client's own allocator does the work; nothing is placed elsewhere than natively. A call inside
+ * of another one (operator new calls malloc) is part of that, and its block is the outer one's.
+ */
+#ifndef SONDE_HEAP_H
+#define SONDE_HEAP_H
+
+#include <sonde/hooks.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+typedef enum sn_heap_state {
+    SN_HEAP_NONE,  /**< the record is not used */
+    SN_HEAP_LIVE,
+    SN_HEAP_FREED, /**< in the callback `freed`, or kept (sn_heap_options.kept) */
+} sn_heap_state;
+
+/** A block. Times are sn_heap_clock()'s. */
+typedef struct sn_heap_block {
+    uint64_t address;
+    uint64_t requested;    /**< bytes that the program asked for */
+    uint64_t usable;       /**< bytes that it may use, as malloc_usable_size() tells it; at least `requested` */
+    uint64_t born, died;   /**< `died`: 0 while it lives */
+    uint64_t word;         /**< the tool's; 0 at first */
+    sn_context context;    /**< that allocated it; the allocating function's */
+    sn_context death;      /**< that freed it, SN_NO_CONTEXT while it lives, or if sn_heap_options.death is not set */
+    int32_t thread;        /**< kernel's number of the thread that allocated it */
+    int32_t death_thread;
+    uint32_t state;        /**< sn_heap_state */
+    uint32_t next;         /**< for Sonde */
+} sn_heap_block;
+
+/** What a tool wants to know. Callbacks are SN_FAST, are called in the thread that does it, and may be NULL. Blocks are those
+    of the service; a callback may change `word`. */
+typedef struct sn_heap_options {
+    void (*allocated)(sn_thread *thread, sn_heap_block *block);
+    /** Before the allocator gets it back. A block that realloc moves, or gives another size, is freed and allocated. */
+    void (*freed)(sn_thread *thread, sn_heap_block *block);
+    /** How much of a block is usable became known later; `before` is what was taken for it until then. */
+    void (*measured)(sn_thread *thread, sn_heap_block *block, uint64_t before);
+    /** In the engine, at the beginning of a call of an allocating function, after sn_heap_attend() asked for it. */
+    void (*attend)(sn_thread *thread);
+    uint64_t (*clock)(sn_thread *thread); /**< for `born` and `died`; NULL: bytes allocated so far */
+    bool death;            /**< note where blocks are freed */
+    uint32_t kept;         /**< so many freed blocks stay known: sn_heap_freed_at() */
+} sn_heap_options;
+
+/** From the start callback: follow the heap. Once. */
+void sn_heap_enable(const sn_heap_options *options);
+
+/** Have `attend` called soon, in any thread that allocates or frees. May be called from SN_FAST functions. */
+void sn_heap_attend(void);
+
+/** Bytes requested by all allocations of the process so far. May be called from SN_FAST functions. */
+uint64_t sn_heap_allocated(void);
+
+/** For the tool's `request` callback: requests about blocks and pools, of valgrind.h: VALGRIND_MALLOCLIKE_BLOCK,
+    VALGRIND_FREELIKE_BLOCK, VALGRIND_RESIZEINPLACE_BLOCK, and those of memory pools. False if it is none of these. */
+bool sn_heap_request(sn_thread *thread, const uint64_t arguments[6], uint64_t *result);
+
+/** The live block that begins at `address`, or NULL. It is the caller's business that nobody frees it meanwhile. May be
+    called from SN_FAST functions. */
+sn_heap_block *sn_heap_at(uint64_t address);
+/** With sn_heap_options.kept: the block that was at `address` and was freed last, copied to *block. */
+bool sn_heap_freed_at(uint64_t address, sn_heap_block *block);
+
+/** Visit all live blocks, in no particular order, while all other threads stand still at instructions. From callbacks in the
+    engine. */
+void sn_heap_visit(void (*visit)(sn_heap_block *block, void *data), void *data);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+#endif

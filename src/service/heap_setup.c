@@ -1,0 +1,88 @@
+/**
+ * @fileoverview Switching the heap service on, its memory, its threads; and looking at all blocks. See heap.h.
+ */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/log.h"
+#include "base/spin.h"
+#include "guest/thread.h"
+#include "jit/layout.h"
+#include "service/contexts.h"
+#include "service/heap.h"
+
+/** Address space that is committed as it is touched, by small pages. */
+static void *reserve(uint64_t size) {
+    void *memory = sn_contexts_reserve(size);
+    madvise(memory, size, MADV_NOHUGEPAGE);
+    return memory;
+}
+
+static void thread_begins(sn_thread *thread) {
+    sn_heap_thread *own = mmap(NULL, sizeof *own, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (own == MAP_FAILED) sn_fail(SN_STATUS_ENGINE, "out of memory for a thread's heap");
+    thread->slots[sn_heap.slot] = (uint64_t)own;
+}
+
+static void thread_ends(sn_thread *thread) {
+    sn_heap_thread *own = sn_heap_thread_of(thread);
+    sn_heap_give_records(own);
+    munmap(own, sizeof *own);
+    thread->slots[sn_heap.slot] = 0;
+}
+
+static void thread_forgets(sn_thread *thread) {
+    sn_heap_thread *own = sn_heap_thread_of(thread);
+    own->depth = 0;
+    own->inner_count = 0;
+}
+
+static void before_fork(void) { sn_spin_acquire(&sn_heap.lock); }
+static void after_fork(void) { sn_spin_release(&sn_heap.lock); }
+
+static sn_hook_service service = {
+    .is_own = sn_heap_function_is_own,
+    .prepare = sn_heap_allocator_at,
+    .attends = &sn_heap.attends,
+    .attend = sn_heap_attend_now,
+    .thread_begins = thread_begins,
+    .thread_ends = thread_ends,
+    .thread_forgets = thread_forgets,
+    .before_fork = before_fork,
+    .after_fork = after_fork,
+};
+
+void sn_heap_enable(const sn_heap_options *options) {
+    if (sn_heap.records) return;
+    sn_heap.options = *options;
+    sn_heap.records = reserve(SN_HEAP_MOST_BLOCKS * sizeof *sn_heap.records);
+    sn_heap.next_record = 1;
+    sn_heap.table = reserve((SN_DATA_END - SN_DATA_START) / 8 * sizeof *sn_heap.table);
+    sn_heap.low_table = reserve(SN_LOW_END / 8 * sizeof *sn_heap.low_table);
+    if (options->kept) sn_heap.kept = reserve(options->kept * sizeof *sn_heap.kept);
+    sn_heap.slot = sn_slot_new();
+    service.own_attends = sn_heap.own_attends = sn_slot_new();
+    sn_hooks_serve(&service);
+    sn_heap_functions_hook();
+}
+
+bool sn_heap_freed_at(uint64_t address, sn_heap_block *block) {
+    uint64_t end = __atomic_load_n(&sn_heap.kept_position, __ATOMIC_ACQUIRE);
+    for (uint64_t back = 1; back <= sn_heap.options.kept && back <= end; back++) {
+        uint32_t number = __atomic_load_n(&sn_heap.kept[(end - back) % sn_heap.options.kept], __ATOMIC_ACQUIRE);
+        if (!number || sn_heap.records[number].address != address) continue;
+        *block = sn_heap.records[number];
+        return block->state == SN_HEAP_FREED;
+    }
+    return false;
+}
+
+void sn_heap_visit(void (*visit)(sn_heap_block *block, void *data), void *data) {
+    sn_thread *thread = sn_thread_current();
+    bool stops = !thread->failed;
+    if (stops) sn_world_stop(thread);
+    uint32_t count = __atomic_load_n(&sn_heap.next_record, __ATOMIC_ACQUIRE);
+    for (uint32_t number = 1; number < count; number++)
+        if (sn_heap.records[number].state == SN_HEAP_LIVE) visit(&sn_heap.records[number], data);
+    if (stops) sn_gate_open();
+}
