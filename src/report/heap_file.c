@@ -1,0 +1,387 @@
+/**
+ * @fileoverview Reading heap files. See heap_file.h.
+ */
+#include "report/heap_file.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/intern.h"
+#include "report/heap_scan.h"
+
+const char *const sn_heap_mode_names[] = {
+    [SN_HEAP_LIVE] = "live", [SN_HEAP_CUMULATIVE] = "cumulative", [SN_HEAP_DARK_MATTER] = "dark-matter", [SN_HEAP_SCAN] = "scan"};
+
+/** No file that exists has more; a number of 32 bits counts them, with the roots behind. */
+enum { MOST_OWNERS = 1 << 31, WORDS_AT_ONCE = 4096 };
+
+/** Which members of a file were seen. */
+enum { HAS_VERSION = 1, HAS_MODE = 2, HAS_BLOCKS = 4, HAS_TRACES = 8, HAS_FRAMES = 16, HAS_ALL = 31 };
+
+typedef struct reader {
+    sn_scan scan;
+    sn_heap_file *file;
+    const sn_heap_listener *listener; /**< NULL: at the first reading */
+    uint32_t block, root;             /**< read so far */
+    unsigned seen;
+} reader;
+
+/* -------------------------------------------------------------------- recognition */
+
+bool sn_heap_file_recognises(const char *head, size_t size) {
+    static const char *const members[] = {"version", "invocation", "blockList", "traceTable", "frameTable", "roots"};
+    const char *end = head + size;
+    if (size >= 2 && memcmp(head, "\x1f\x8b", 2) == 0)
+        return true;
+    while (head < end && isspace((unsigned char)*head))
+        head++;
+    if (head == end || *head++ != '{')
+        return false;
+    while (head < end && isspace((unsigned char)*head))
+        head++;
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        size_t length = strlen(members[i]);
+        if ((size_t)(end - head) > length + 1 && *head == '"' && memcmp(head + 1, members[i], length) == 0 &&
+            head[length + 1] == '"')
+            return true;
+    }
+    return false;
+}
+
+/* ---------------------------------------------------------------------- identifiers */
+
+/** Short ones are their own key; long ones, which DMD does not make, are interned. */
+static uint64_t key_of(const char *text, size_t length) {
+    uint64_t key = 0;
+    if (length >= sizeof key)
+        return (uint64_t)(uintptr_t)sn_intern_bytes(text, length) | UINT64_C(1) << 63;
+    memcpy(&key, text, length);
+    return key << 8 >> 1 | length; /* identifiers are ASCII: no bit is lost */
+}
+
+/** The number of the identifier that was read last; a new one if there was none. */
+static uint32_t number_of(sn_heap_names *names, const sn_scan *scan) {
+    bool is_new;
+    uint64_t *number = sn_hash_insert(&names->numbers, key_of(scan->text.items, sn_scan_length(scan)), &is_new);
+    if (is_new)
+        *number = names->count++;
+    return (uint32_t)*number;
+}
+
+/* --------------------------------------------------------------------------- tables */
+
+/** "#00: f (a.c:1)" -> "f (a.c:1)". */
+static const char *frame_text(const char *text) {
+    const char *at = text;
+    if (*at == '#') {
+        at += 1 + strspn(at + 1, "0123456789");
+        if (at > text + 1 && at[0] == ':' && at[1] == ' ')
+            return at + 2;
+    }
+    return text;
+}
+
+static void read_frames(reader *reader) {
+    sn_heap_file *file = reader->file;
+    sn_scan *scan = &reader->scan;
+    sn_scan_open(scan, '{');
+    while (sn_scan_more(scan, '}')) {
+        sn_scan_key(scan);
+        uint32_t number = number_of(&file->frame_names, scan);
+        while (file->frames.count <= number)
+            sn_vector_add(&file->frames);
+        file->frames.items[number] = sn_intern(frame_text(sn_scan_string(scan)));
+    }
+}
+
+static sn_heap_trace *trace_numbered(sn_heap_file *file, uint32_t number) {
+    while (file->traces.count <= number)
+        sn_vector_add(&file->traces);
+    return &file->traces.items[number];
+}
+
+static void read_traces(reader *reader) {
+    sn_heap_file *file = reader->file;
+    sn_scan *scan = &reader->scan;
+    sn_scan_open(scan, '{');
+    while (sn_scan_more(scan, '}')) {
+        sn_scan_key(scan);
+        sn_heap_trace trace = {.first = file->trace_frames.count, .is_defined = true};
+        uint32_t number = number_of(&file->trace_names, scan);
+        sn_scan_open(scan, '[');
+        while (sn_scan_more(scan, ']')) {
+            sn_scan_string(scan);
+            *sn_vector_add(&file->trace_frames) = number_of(&file->frame_names, scan);
+        }
+        trace.count = (uint32_t)(file->trace_frames.count - trace.first);
+        *trace_numbered(file, number) = trace;
+    }
+}
+
+static void read_mode(reader *reader) {
+    const char *mode = sn_scan_string(&reader->scan);
+    for (unsigned i = 0; i < SN_HEAP_MODES; i++) {
+        if (strcmp(mode, sn_heap_mode_names[i]) == 0) {
+            reader->file->mode = (sn_heap_mode)i;
+            reader->seen |= HAS_MODE;
+            return;
+        }
+    }
+    sn_scan_fail(&reader->scan, "the mode is none of live, cumulative, dark-matter, scan");
+}
+
+static void read_invocation(reader *reader) {
+    sn_scan *scan = &reader->scan;
+    sn_scan_open(scan, '{');
+    while (sn_scan_more(scan, '}')) {
+        const char *key = sn_scan_key(scan);
+        if (strcmp(key, "mode") == 0)
+            read_mode(reader);
+        else if (strcmp(key, "dmdEnvVar") == 0)
+            reader->file->options = sn_scan_null(scan) ? NULL : sn_intern(sn_scan_string(scan));
+        else
+            sn_scan_skip(scan);
+    }
+}
+
+static void read_version(reader *reader) {
+    uint64_t version = sn_scan_count(&reader->scan);
+    if (version != SN_HEAP_VERSION) {
+        char text[80];
+        snprintf(text, sizeof text, "the version is %" PRIu64 ", and only version %d is read", version, SN_HEAP_VERSION);
+        sn_scan_fail(&reader->scan, text);
+    }
+    reader->seen |= HAS_VERSION;
+}
+
+/* ------------------------------------------------------------------------- contents */
+
+static void read_words(reader *reader, uint32_t owner) {
+    static uint64_t words[WORDS_AT_ONCE];
+    sn_heap_input *input = &reader->scan.input;
+    uint64_t first = 0;
+    sn_scan_open(&reader->scan, '[');
+    sn_heap_input_pause(input);
+    for (size_t count; (count = sn_scan_words(&reader->scan, words, WORDS_AT_ONCE)) > 0; first += count)
+        reader->listener->words(reader->listener->data, owner, first, words, count);
+    if (sn_scan_has_failed(&reader->scan))
+        return;
+    if (reader->listener->end != NULL)
+        reader->listener->end(reader->listener->data, owner);
+    sn_heap_input_resume(input, input->at - 1); /* the bracket */
+}
+
+static void read_contents(reader *reader, uint32_t owner) {
+    if (reader->listener == NULL)
+        sn_scan_skip_words(&reader->scan);
+    else
+        read_words(reader, owner);
+}
+
+/* --------------------------------------------------------------------------- blocks */
+
+static void read_reports(reader *reader, sn_heap_block *block) {
+    unsigned count = 0;
+    sn_scan_open(&reader->scan, '[');
+    while (sn_scan_more(&reader->scan, ']')) {
+        sn_scan_string(&reader->scan);
+        if (count == 2)
+            sn_scan_fail(&reader->scan, "a block has more than two reports");
+        else
+            block->reports[count++] = number_of(&reader->file->trace_names, &reader->scan);
+    }
+}
+
+static void read_block_member(reader *reader, const char *key, sn_heap_block *block, bool *has_size) {
+    sn_scan *scan = &reader->scan;
+    if (strcmp(key, "req") == 0) {
+        block->requested = sn_scan_count(scan);
+        *has_size = true;
+    } else if (strcmp(key, "slop") == 0) {
+        block->slop = sn_scan_count(scan);
+    } else if (strcmp(key, "num") == 0) {
+        block->count = sn_scan_count(scan);
+    } else if (strcmp(key, "addr") == 0) {
+        block->address = sn_scan_hexadecimal(scan);
+    } else if (strcmp(key, "alloc") == 0) {
+        sn_scan_string(scan);
+        block->trace = number_of(&reader->file->trace_names, scan);
+    } else if (strcmp(key, "reps") == 0) {
+        read_reports(reader, block);
+    } else if (strcmp(key, "contents") == 0) {
+        block->has_contents = true;
+        read_contents(reader, reader->block);
+    } else {
+        sn_scan_skip(scan);
+    }
+}
+
+/** Sums must not overflow, nor a block's end. */
+static void add_up(reader *reader, const sn_heap_block *block) {
+    sn_heap_file *file = reader->file;
+    uint64_t size = sn_heap_usable(block), sum;
+    if (__builtin_mul_overflow(size, block->count, &sum) || __builtin_add_overflow(file->usable, sum, &file->usable) ||
+        file->usable > INT64_MAX || __builtin_add_overflow(file->count, block->count, &file->count) ||
+        file->count > INT64_MAX || __builtin_add_overflow(block->address, size, &sum))
+        sn_scan_fail(&reader->scan, "the sizes of the blocks are too large");
+}
+
+static void read_block(reader *reader) {
+    sn_heap_block block = {.count = 1, .trace = SN_HEAP_NONE, .reports = {SN_HEAP_NONE, SN_HEAP_NONE}};
+    bool has_size = false;
+    sn_scan_open(&reader->scan, '{');
+    while (sn_scan_more(&reader->scan, '}'))
+        read_block_member(reader, sn_scan_key(&reader->scan), &block, &has_size);
+    reader->block++;
+    if (!has_size)
+        sn_scan_fail(&reader->scan, "a block has no size (the member req)");
+    if (reader->listener != NULL || sn_scan_has_failed(&reader->scan))
+        return;
+    add_up(reader, &block);
+    *sn_vector_add(&reader->file->blocks) = block;
+}
+
+static void read_blocks(reader *reader) {
+    sn_scan_open(&reader->scan, '[');
+    while (sn_scan_more(&reader->scan, ']')) {
+        if (reader->block == (uint32_t)MOST_OWNERS)
+            sn_scan_fail(&reader->scan, "there are too many blocks");
+        read_block(reader);
+    }
+}
+
+/* ---------------------------------------------------------------------------- roots */
+
+static void read_root_member(reader *reader, const char *key, sn_heap_root *root) {
+    sn_scan *scan = &reader->scan;
+    if (strcmp(key, "kind") == 0) {
+        root->kind = sn_intern(sn_scan_string(scan));
+    } else if (strcmp(key, "name") == 0) {
+        root->name = sn_scan_null(scan) ? NULL : sn_intern(sn_scan_string(scan));
+    } else if (strcmp(key, "module") == 0) {
+        root->module = sn_scan_null(scan) ? NULL : sn_intern(sn_scan_string(scan));
+    } else if (strcmp(key, "thread") == 0) {
+        root->thread = sn_scan_count(scan);
+        root->has_thread = true;
+    } else if (strcmp(key, "addr") == 0) {
+        root->address = sn_scan_hexadecimal(scan);
+    } else if (strcmp(key, "contents") == 0) {
+        read_contents(reader, (uint32_t)reader->file->blocks.count + reader->root);
+    } else {
+        sn_scan_skip(scan);
+    }
+}
+
+static void read_roots(reader *reader) {
+    sn_scan_open(&reader->scan, '[');
+    while (sn_scan_more(&reader->scan, ']')) {
+        sn_heap_root root = {0};
+        if (reader->root == (uint32_t)MOST_OWNERS - 1)
+            sn_scan_fail(&reader->scan, "there are too many roots");
+        sn_scan_open(&reader->scan, '{');
+        while (sn_scan_more(&reader->scan, '}'))
+            read_root_member(reader, sn_scan_key(&reader->scan), &root);
+        reader->root++;
+        if (root.kind == NULL)
+            sn_scan_fail(&reader->scan, "a root has no kind");
+        if (reader->listener == NULL)
+            *sn_vector_add(&reader->file->roots) = root;
+    }
+    if (reader->listener == NULL)
+        reader->file->has_roots = true;
+}
+
+/* --------------------------------------------------------------------- the whole file */
+
+/** The members of the file; bit 0: none that must be there. A second reading needs but those with contents. */
+static const struct {
+    const char *name;
+    void (*read)(reader *reader);
+    unsigned seen;
+    bool has_contents;
+} members[] = {
+    {"version", read_version, HAS_VERSION, false},   {"invocation", read_invocation, 0, false},
+    {"blockList", read_blocks, HAS_BLOCKS, true},    {"traceTable", read_traces, HAS_TRACES, false},
+    {"frameTable", read_frames, HAS_FRAMES, false},  {"roots", read_roots, 0, true},
+};
+
+static void read_member(reader *reader, const char *key) {
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        if (strcmp(key, members[i].name) == 0 && (reader->listener == NULL || members[i].has_contents)) {
+            members[i].read(reader);
+            reader->seen |= members[i].seen;
+            return;
+        }
+    }
+    sn_scan_skip(&reader->scan);
+}
+
+static void read_all(reader *reader) {
+    sn_scan *scan = &reader->scan;
+    sn_scan_open(scan, '{');
+    while (sn_scan_more(scan, '}'))
+        read_member(reader, sn_scan_key(scan));
+    sn_scan_finish(scan);
+}
+
+/** Everything that is referred to must be there. */
+static void check(reader *reader) {
+    sn_heap_file *file = reader->file;
+    static const struct {
+        unsigned bit;
+        const char *wrong;
+    } needed[] = {{HAS_VERSION, "it has no version: it is no heap profile"}, {HAS_MODE, "it has no mode"},
+                  {HAS_BLOCKS, "it has no blockList"}, {HAS_TRACES, "it has no traceTable"}, {HAS_FRAMES, "it has no frameTable"}};
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (!(reader->seen & needed[i].bit))
+            sn_scan_fail(&reader->scan, needed[i].wrong);
+    for (uint32_t i = 0; i < file->trace_names.count; i++)
+        if (!trace_numbered(file, i)->is_defined)
+            sn_scan_fail(&reader->scan, "a block names a trace that is not in the traceTable");
+    while (file->frames.count < file->frame_names.count)
+        sn_vector_add(&file->frames);
+    for (uint32_t i = 0; i < file->frame_names.count; i++)
+        if (file->frames.items[i] == NULL)
+            sn_scan_fail(&reader->scan, "a trace names a frame that is not in the frameTable");
+}
+
+static bool finish(reader *reader, char *explanation) {
+    snprintf(explanation, SN_HEAP_EXPLANATION_SIZE, "%s", reader->scan.wrong);
+    bool is_good = !sn_scan_has_failed(&reader->scan);
+    sn_scan_end(&reader->scan);
+    return is_good;
+}
+
+bool sn_heap_file_read(sn_heap_file *file, int descriptor, char *explanation) {
+    reader reader = {.file = file};
+    sn_scan_begin(&reader.scan, descriptor);
+    read_all(&reader);
+    check(&reader);
+    return finish(&reader, explanation);
+}
+
+bool sn_heap_file_contents(const sn_heap_file *file, int descriptor, const sn_heap_listener *listener, char *explanation) {
+    reader reader = {.file = (sn_heap_file *)(uintptr_t)file, .listener = listener}; /* only read at the second reading */
+    sn_scan_begin(&reader.scan, descriptor);
+    reader.scan.input.taker = listener->text;
+    reader.scan.input.taker_data = listener->data;
+    sn_heap_input_resume(&reader.scan.input, reader.scan.input.at);
+    read_all(&reader);
+    if (reader.block != file->blocks.count || reader.root != file->roots.count)
+        sn_scan_fail(&reader.scan, "the file has changed while it was read");
+    sn_heap_input_pause(&reader.scan.input);
+    return finish(&reader, explanation);
+}
+
+void sn_heap_file_release(sn_heap_file *file) {
+    sn_vector_release(&file->blocks);
+    sn_vector_release(&file->traces);
+    sn_vector_release(&file->trace_frames);
+    sn_vector_release(&file->frames);
+    sn_vector_release(&file->roots);
+    sn_hash_release(&file->trace_names.numbers);
+    sn_hash_release(&file->frame_names.numbers);
+}

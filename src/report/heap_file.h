@@ -1,0 +1,87 @@
+/**
+ * @fileoverview A heap file in memory, without its contents: DMD's JSON, version 5, as docs/heap-file.md describes it.
+ *
+ * The contents of blocks and roots, which are nearly all of a large file, are read again when something asks about them
+ * (sn_heap_file_contents). Called by heap.c; read by all that prints.
+ */
+#ifndef SONDE_REPORT_HEAP_FILE_H
+#define SONDE_REPORT_HEAP_FILE_H
+
+#include "base/hash.h"
+#include "base/vector.h"
+#include "report/heap_input.h"
+
+enum { SN_HEAP_VERSION = 5, SN_HEAP_NONE = UINT32_MAX, SN_HEAP_EXPLANATION_SIZE = 256 };
+
+typedef enum sn_heap_mode { SN_HEAP_LIVE, SN_HEAP_CUMULATIVE, SN_HEAP_DARK_MATTER, SN_HEAP_SCAN, SN_HEAP_MODES } sn_heap_mode;
+
+extern const char *const sn_heap_mode_names[SN_HEAP_MODES];
+
+/** Blocks like each other; in mode scan one block. */
+typedef struct sn_heap_block {
+    uint64_t address;    /**< 0: not in the file */
+    uint64_t requested, slop;
+    uint64_t count;
+    uint32_t trace;      /**< of its allocation; SN_HEAP_NONE: not kept */
+    uint32_t reports[2]; /**< traces of the reports, or SN_HEAP_NONE */
+    bool has_contents;
+} sn_heap_block;
+
+static inline uint64_t sn_heap_usable(const sn_heap_block *block) { return block->requested + block->slop; }
+
+/** Frames of a trace: places in `trace_frames`, innermost first. */
+typedef struct sn_heap_trace {
+    uint64_t first;
+    uint32_t count;
+    bool is_defined;
+} sn_heap_trace;
+
+/** What points into the heap from outside. Texts are interned, NULL where the file has none. */
+typedef struct sn_heap_root {
+    const char *kind, *name, *module;
+    uint64_t thread, address;
+    bool has_thread;
+} sn_heap_root;
+
+/** Identifiers of the file -> numbers from 0. */
+typedef struct sn_heap_names {
+    sn_hash numbers;
+    uint32_t count;
+} sn_heap_names;
+
+typedef struct sn_heap_file {
+    const char *path;
+    sn_heap_mode mode;
+    const char *options; /**< DMD's environment variable; NULL: null */
+    SN_VECTOR(sn_heap_block) blocks;
+    SN_VECTOR(sn_heap_trace) traces;
+    SN_VECTOR(uint32_t) trace_frames;  /**< numbers of frames */
+    SN_VECTOR(const char *) frames;    /**< interned, without the number at the front; NULL: not defined */
+    SN_VECTOR(sn_heap_root) roots;
+    bool has_roots;      /**< the member is there */
+    uint64_t count, usable; /**< sums over all blocks */
+    sn_heap_names trace_names, frame_names;
+} sn_heap_file;
+
+/** Whether a file with this beginning is to be read here; gzip files are. */
+bool sn_heap_file_recognises(const char *head, size_t size);
+
+/** Read all but the contents. The descriptor is closed. False: `explanation` says why, for behind the file's name. */
+bool sn_heap_file_read(sn_heap_file *file, int descriptor, char *explanation);
+void sn_heap_file_release(sn_heap_file *file);
+
+/** Who takes the words of blocks and roots. An owner's number is that of the block, or, behind the blocks, of the root. */
+typedef struct sn_heap_listener {
+    void *data;
+    /** Words of an owner, from its word `first` on; in order, several calls each if there are many. */
+    void (*words)(void *data, uint32_t owner, uint64_t first, const uint64_t *words, size_t count);
+    /** The owner's words are over. May be NULL. */
+    void (*end)(void *data, uint32_t owner);
+    /** NULL, or takes the text of the file but for the words. */
+    sn_heap_taker text;
+} sn_heap_listener;
+
+/** Read the contents of a file that was read before. The descriptor is closed. */
+bool sn_heap_file_contents(const sn_heap_file *file, int descriptor, const sn_heap_listener *listener, char *explanation);
+
+#endif

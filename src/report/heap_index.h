@@ -1,0 +1,39 @@
+/**
+ * @fileoverview The blocks of a scan by address: which block an address lies in.
+ *
+ * A table by pages of 4 KiB leads to the first block that overlaps the page, so that a look-up touches a few bytes; a search by halves over
+ * two million blocks misses the caches twenty times. Made by heap.c; used by all that clamps or follows pointers.
+ */
+#ifndef SONDE_REPORT_HEAP_INDEX_H
+#define SONDE_REPORT_HEAP_INDEX_H
+
+#include "report/heap_file.h"
+
+enum {
+    SN_HEAP_PAGE_BITS = 12,
+    SN_HEAP_REGION_BITS = 30, /**< a table of pages is for a region of so large an alignment */
+    SN_HEAP_MOST_REGIONS = 4096,
+};
+
+typedef struct sn_heap_index {
+    size_t count;
+    uint64_t first, span; /**< all blocks lie in `span` bytes from `first` on */
+    uint64_t *starts; /**< sorted */
+    uint64_t *sizes;  /**< so many bytes from there on lead to the block: at least 1 */
+    uint32_t *numbers; /**< of the blocks in the file */
+    sn_hash regions;  /**< address >> SN_HEAP_REGION_BITS -> table: for each page 1 + the place of its first block, or 0 */
+    uint64_t last_region; /**< a look-up that begins here needs no search */
+    const uint32_t *last_table;
+    SN_VECTOR(uint32_t) large; /**< places of blocks whose inner pages are not in the tables */
+    bool has_tables;
+} sn_heap_index;
+
+/** Sort the blocks. False: some have no address or overlap each other; `explanation` says so. */
+bool sn_heap_index_make(sn_heap_index *index, const sn_heap_file *file, char *explanation);
+void sn_heap_index_release(sn_heap_index *index);
+
+/** Number of the block that an address lies in, or SN_HEAP_NONE; behind the last byte is outside. A block of 0 bytes is taken
+    to have one, so that what points to it is not lost. *start (may be NULL) is the block's address. */
+uint32_t sn_heap_index_find(sn_heap_index *index, uint64_t address, uint64_t *start);
+
+#endif

@@ -1,0 +1,151 @@
+/**
+ * @fileoverview Questions about one block. See heap_query.h.
+ *
+ * Who points to the block alone is answered by one reading of the contents, against the block's addresses: a graph of all
+ * pointers takes ten times as long, and is made only for the other questions.
+ */
+#include "report/heap_query.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "report/report.h"
+#include "report/text_form.h"
+
+void sn_heap_root_name(const sn_heap_root *root, char *text, size_t size) {
+    int used = snprintf(text, size, "%s", root->kind);
+    char thread[40] = "";
+    if (root->has_thread)
+        snprintf(thread, sizeof thread, " of thread %" PRIu64, root->thread);
+    if (used >= 0 && (size_t)used < size)
+        snprintf(text + used, size - (size_t)used, "%s%s%s%s%s%s", root->name != NULL ? " " : "",
+                 root->name != NULL ? root->name : "", thread, root->module != NULL ? " (" : "",
+                 root->module != NULL ? sn_form_base_name(root->module) : "", root->module != NULL ? ")" : "");
+}
+
+sn_heap_graph sn_heap_graph_read(const sn_heap_file *file, sn_heap_index *index) {
+    char explanation[SN_HEAP_EXPLANATION_SIZE];
+    sn_heap_graph graph;
+    if (!sn_heap_graph_make(&graph, file, index, explanation))
+        sn_fail(SN_REPORT_DAMAGED, "'%s', %s", file->path, explanation);
+    return graph;
+}
+
+/* ---------------------------------------------------------------------------- reading */
+
+typedef struct watching {
+    sn_heap_answer *answer;
+    sn_heap_referrers *referrers;
+    uint64_t start, size;
+} watching;
+
+static void add_pointer(sn_heap_referrers *referrers, uint32_t owner, sn_heap_edge edge) {
+    sn_heap_path *pointers = &referrers->pointers;
+    referrers->owners += pointers->count == 0 || pointers->items[pointers->count - 1].owner != owner;
+    *sn_vector_add(pointers) = (sn_heap_step){owner, edge};
+}
+
+static void take_words(void *data, uint32_t owner, uint64_t first, const uint64_t *words, size_t count) {
+    watching *watching = data;
+    sn_heap_answer *answer = watching->answer;
+    for (size_t i = 0; i < count; i++)
+        if (words[i] - watching->start < watching->size)
+            add_pointer(watching->referrers, owner,
+                        (sn_heap_edge){answer->block, (uint32_t)(first + i) << 1 | (words[i] != watching->start)});
+    if (owner == answer->block) {
+        sn_vector_reserve(&answer->words, answer->words.count + count);
+        memcpy(answer->words.items + answer->words.count, words, count * sizeof *words);
+        answer->words.count += count;
+    }
+}
+
+static void read_referrers(sn_heap_answer *answer) {
+    char explanation[SN_HEAP_EXPLANATION_SIZE];
+    sn_heap_referrers *referrers = sn_vector_add(&answer->referrers);
+    const sn_heap_block *block = &answer->file->blocks.items[answer->block];
+    watching watching = {answer, referrers, block->address, block->requested > 0 ? block->requested : 1};
+    referrers->block = answer->block;
+    sn_heap_listener listener = {.data = &watching, .words = take_words};
+    if (!sn_heap_file_contents(answer->file, sn_heap_open(answer->file->path), &listener, explanation))
+        sn_fail(SN_REPORT_DAMAGED, "'%s', %s", answer->file->path, explanation);
+}
+
+/* ------------------------------------------------------------------------------ chain */
+
+static sn_heap_referrers referrers_of(const sn_heap_graph *graph, uint32_t block) {
+    sn_heap_referrers referrers = {.block = block};
+    for (uint32_t owner = 0; owner < graph->owner_count; owner++) {
+        for (uint64_t i = 0; i < graph->of[owner].count; i++) {
+            const sn_heap_edge *edge = &graph->edges.items[graph->of[owner].first + i];
+            if (edge->target == block)
+                add_pointer(&referrers, owner, *edge);
+        }
+    }
+    return referrers;
+}
+
+/** The next block of the chain; or SN_HEAP_NONE, and why it ends. */
+static uint32_t next_of(sn_heap_answer *answer, const sn_heap_graph *graph) {
+    const sn_heap_referrers *last = &answer->referrers.items[answer->referrers.count - 1];
+    uint32_t owner = last->owners == 1 ? last->pointers.items[0].owner : (uint32_t)SN_HEAP_NONE;
+    answer->end = last->owners == 0  ? SN_HEAP_CHAIN_NONE
+                  : last->owners > 1 ? SN_HEAP_CHAIN_SEVERAL
+                  : owner >= graph->block_count ? SN_HEAP_CHAIN_ROOT : SN_HEAP_CHAIN_LOOP;
+    if (answer->end != SN_HEAP_CHAIN_LOOP)
+        return SN_HEAP_NONE;
+    for (size_t i = 0; i < answer->referrers.count; i++)
+        if (answer->referrers.items[i].block == owner)
+            return SN_HEAP_NONE;
+    return owner;
+}
+
+/** A search through all pointers for every step; a chain is as long as somebody reads. */
+static void follow_chain(sn_heap_answer *answer, const sn_heap_graph *graph) {
+    for (uint32_t block; (block = next_of(answer, graph)) != SN_HEAP_NONE;) {
+        sn_heap_referrers referrers = referrers_of(graph, block);
+        *sn_vector_add(&answer->referrers) = referrers;
+    }
+}
+
+/* -------------------------------------------------------------------------- questions */
+
+static void ask_graph(sn_heap_answer *answer) {
+    sn_heap_graph graph = sn_heap_graph_read(answer->file, answer->index);
+    if (answer->question.follows_chain)
+        follow_chain(answer, &graph);
+    if (answer->question.asks_why)
+        answer->path = sn_heap_graph_path(&graph, answer->block);
+    if (answer->question.asks_why || answer->question.asks_retained) {
+        sn_heap_reach reach = sn_heap_reach_make(&graph);
+        answer->verdict = (sn_heap_verdict)reach.verdicts[answer->block];
+        if (answer->question.asks_retained) {
+            sn_heap_retained retained = sn_heap_retained_make(&graph, &reach);
+            answer->retained = (sn_heap_count){retained.blocks[answer->block], retained.bytes[answer->block]};
+            sn_heap_retained_release(&retained);
+        }
+        sn_heap_reach_release(&reach);
+    }
+    sn_heap_graph_release(&graph);
+}
+
+sn_heap_answer sn_heap_ask(const sn_heap_file *file, sn_heap_index *index, sn_heap_stacks *stacks,
+                           const sn_heap_question *question) {
+    sn_heap_answer answer = {.file = file, .index = index, .stacks = stacks, .question = *question};
+    answer.block = sn_heap_index_find(index, question->address, NULL);
+    if (answer.block == SN_HEAP_NONE)
+        sn_fail(SN_STATUS_USAGE, "--block: 0x%" PRIx64 " lies in no block of '%s'", question->address, file->path);
+    read_referrers(&answer);
+    if (question->follows_chain || question->asks_why || question->asks_retained)
+        ask_graph(&answer);
+    return answer;
+}
+
+void sn_heap_answer_release(sn_heap_answer *answer) {
+    for (size_t i = 0; i < answer->referrers.count; i++)
+        sn_vector_release(&answer->referrers.items[i].pointers);
+    sn_vector_release(&answer->referrers);
+    sn_vector_release(&answer->words);
+    sn_vector_release(&answer->path);
+}

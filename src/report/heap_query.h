@@ -1,0 +1,57 @@
+/**
+ * @fileoverview Questions about one block of a scan, and their answers: who points to it, why it is alive, what it keeps alive.
+ *
+ * heap.c asks; heap_query_text.c and heap_query_json.c print answers.
+ */
+#ifndef SONDE_REPORT_HEAP_QUERY_H
+#define SONDE_REPORT_HEAP_QUERY_H
+
+#include "report/heap.h"
+
+/** Who points to a block: pointers by owner. */
+typedef struct sn_heap_referrers {
+    uint32_t block;
+    sn_heap_path pointers;
+    size_t owners; /**< how many different ones */
+} sn_heap_referrers;
+
+/** Why a chain of single referrers ends. */
+typedef enum sn_heap_chain_end { SN_HEAP_CHAIN_NONE, SN_HEAP_CHAIN_SEVERAL, SN_HEAP_CHAIN_ROOT, SN_HEAP_CHAIN_LOOP } sn_heap_chain_end;
+
+typedef struct sn_heap_question {
+    uint64_t address;
+    bool follows_chain, asks_why, asks_retained;
+} sn_heap_question;
+
+typedef struct sn_heap_answer {
+    const sn_heap_file *file;
+    sn_heap_index *index;
+    sn_heap_stacks *stacks;
+    sn_heap_question question;
+    uint32_t block;
+    SN_VECTOR(uint64_t) words;                /**< of the block */
+    SN_VECTOR(sn_heap_referrers) referrers;   /**< of the block, and with follows_chain of each that follows */
+    sn_heap_chain_end end;
+    sn_heap_path path;                        /**< with asks_why: from a root to the block; empty: none leads there */
+    sn_heap_verdict verdict;                  /**< with asks_why or asks_retained */
+    sn_heap_count retained;                   /**< with asks_retained */
+} sn_heap_answer;
+
+/** Answer. The view's files are one scan. A file that cannot be read, or an address in no block, ends the run with one line. */
+sn_heap_answer sn_heap_ask(const sn_heap_file *file, sn_heap_index *index, sn_heap_stacks *stacks,
+                           const sn_heap_question *question);
+void sn_heap_answer_release(sn_heap_answer *answer);
+
+void sn_heap_answer_print_text(const sn_heap_answer *answer);
+void sn_heap_answer_print_json(const sn_heap_answer *answer);
+
+/** The blocks that keep the most alive. */
+void sn_heap_retained_print(const sn_heap_file *file, sn_heap_index *index, sn_heap_stacks *stacks, size_t limit, bool is_json);
+
+/** What a root is, for people: "global table (program)", "stack of thread 1", "register rax of thread 1". */
+void sn_heap_root_name(const sn_heap_root *root, char *text, size_t size);
+
+/** The graph of a file; what is wrong ends the run with one line. */
+sn_heap_graph sn_heap_graph_read(const sn_heap_file *file, sn_heap_index *index);
+
+#endif
