@@ -77,25 +77,35 @@ static inline void put_word(clamping *clamping, uint64_t word) {
 
 /* ----------------------------------------------------------------------------- words */
 
-static void take_words(void *data, uint32_t owner, uint64_t first, const uint64_t *words, size_t count) {
-    clamping *clamping = data;
+static void put_clamped(clamping *clamping, uint64_t start) {
+    for (; clamping->zeros > 0; clamping->zeros--)
+        put_word(clamping, 0);
+    put_word(clamping, start);
+}
+
+static void take_batch(clamping *clamping, const uint64_t *words, size_t count) {
     sn_heap_clamp_stats *stats = clamping->stats;
-    (void)owner, (void)first;
+    uint32_t numbers[SN_HEAP_BATCH];
+    uint64_t starts[SN_HEAP_BATCH];
+    bool has_blocks = sn_heap_index_find_all(clamping->index, words, count, numbers, starts);
     for (size_t i = 0; i < count; i++) {
-        uint64_t start = 0, word = words[i];
-        bool is_in_block = word != 0 && sn_heap_index_find(clamping->index, word, &start) != SN_HEAP_NONE;
-        stats->zeros += word == 0;
-        stats->others += word != 0 && !is_in_block;
-        stats->starts += is_in_block && start == word;
-        stats->insides += is_in_block && start != word;
+        bool is_in_block = has_blocks && numbers[i] != SN_HEAP_NONE;
+        stats->zeros += words[i] == 0;
+        stats->others += words[i] != 0 && !is_in_block;
         if (!is_in_block) {
             clamping->zeros++;
             continue;
         }
-        for (; clamping->zeros > 0; clamping->zeros--)
-            put_word(clamping, 0);
-        put_word(clamping, start);
+        stats->starts += starts[i] == words[i];
+        stats->insides += starts[i] != words[i];
+        put_clamped(clamping, starts[i]);
     }
+}
+
+static void take_words(void *data, uint32_t owner, uint64_t first, const uint64_t *words, size_t count) {
+    (void)owner, (void)first;
+    for (size_t i = 0; i < count; i += SN_HEAP_BATCH)
+        take_batch(data, words + i, count - i < SN_HEAP_BATCH ? count - i : SN_HEAP_BATCH);
 }
 
 static void take_end(void *data, uint32_t owner) {

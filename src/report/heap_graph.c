@@ -15,17 +15,24 @@ typedef struct building {
 /** Words behind 16 GiB of one block have no room in an edge. */
 enum { MOST_WORDS = INT32_MAX };
 
+static void take_batch(building *building, uint64_t first, const uint64_t *words, size_t count) {
+    uint32_t numbers[SN_HEAP_BATCH];
+    uint64_t starts[SN_HEAP_BATCH];
+    if (!sn_heap_index_find_all(building->index, words, count, numbers, starts))
+        return;
+    for (size_t i = 0; i < count && first + i < MOST_WORDS; i++)
+        if (numbers[i] != SN_HEAP_NONE)
+            *sn_vector_add(&building->graph->edges) =
+                (sn_heap_edge){numbers[i], (uint32_t)(first + i) << 1 | (starts[i] != words[i])};
+}
+
 static void take_words(void *data, uint32_t owner, uint64_t first, const uint64_t *words, size_t count) {
     building *building = data;
     sn_heap_graph *graph = building->graph;
     if (first == 0)
         graph->of[owner] = (sn_heap_edges){.first = graph->edges.count};
-    for (size_t i = 0; i < count && first + i < MOST_WORDS; i++) {
-        uint64_t start;
-        uint32_t target = words[i] == 0 ? (uint32_t)SN_HEAP_NONE : sn_heap_index_find(building->index, words[i], &start);
-        if (target != SN_HEAP_NONE)
-            *sn_vector_add(&graph->edges) = (sn_heap_edge){target, (uint32_t)(first + i) << 1 | (start != words[i])};
-    }
+    for (size_t i = 0; i < count; i += SN_HEAP_BATCH)
+        take_batch(building, first + i, words + i, count - i < SN_HEAP_BATCH ? count - i : SN_HEAP_BATCH);
     graph->of[owner].count = graph->edges.count - graph->of[owner].first;
 }
 

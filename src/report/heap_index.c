@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/arena.h"
 
@@ -17,41 +18,36 @@ enum {
     DIGITS = 1 << DIGIT_BITS,
 };
 
-typedef struct entry {
-    uint64_t address;
-    uint32_t number;
-} entry;
-
 /* --------------------------------------------------------------------------- sorting */
 
-static bool are_sorted(const entry *entries, size_t count) {
+static bool are_sorted(const sn_heap_place *entries, size_t count) {
     for (size_t i = 1; i < count; i++)
-        if (entries[i - 1].address > entries[i].address)
+        if (entries[i - 1].start > entries[i].start)
             return false;
     return true;
 }
 
 /** By one digit, stable. Returns false, and does nothing, if all have the same. */
-static bool sort_by_digit(const entry *from, entry *to, size_t count, unsigned shift) {
+static bool sort_by_digit(const sn_heap_place *from, sn_heap_place *to, size_t count, unsigned shift) {
     size_t first[DIGITS + 1] = {0};
     for (size_t i = 0; i < count; i++)
-        first[(from[i].address >> shift & (DIGITS - 1)) + 1]++;
-    if (first[(from[0].address >> shift & (DIGITS - 1)) + 1] == count)
+        first[(from[i].start >> shift & (DIGITS - 1)) + 1]++;
+    if (first[(from[0].start >> shift & (DIGITS - 1)) + 1] == count)
         return false;
     for (unsigned i = 1; i <= DIGITS; i++)
         first[i] += first[i - 1];
     for (size_t i = 0; i < count; i++)
-        to[first[from[i].address >> shift & (DIGITS - 1)]++] = from[i];
+        to[first[from[i].start >> shift & (DIGITS - 1)]++] = from[i];
     return true;
 }
 
 /** Digit by digit from the lowest: seven times faster than qsort() on two million. Returns the array that has the result. */
-static entry *sort(entry *entries, entry *spare, size_t count) {
+static sn_heap_place *sort(sn_heap_place *entries, sn_heap_place *spare, size_t count) {
     if (are_sorted(entries, count))
         return entries;
     for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS) {
         if (sort_by_digit(entries, spare, count, shift)) {
-            entry *sorted = spare;
+            sn_heap_place *sorted = spare;
             spare = entries;
             entries = sorted;
         }
@@ -60,6 +56,10 @@ static entry *sort(entry *entries, entry *spare, size_t count) {
 }
 
 /* ---------------------------------------------------------------------------- tables */
+
+static inline uint64_t size_of(const sn_heap_index *index, const sn_heap_place *place) {
+    return place->size != UINT32_MAX ? place->size : index->file->blocks.items[place->number].requested;
+}
 
 static uint32_t *table_of(sn_heap_index *index, uint64_t address) {
     uint64_t *table = sn_hash_insert(&index->regions, address >> SN_HEAP_REGION_BITS, NULL);
@@ -75,12 +75,9 @@ static void set_page(sn_heap_index *index, uint64_t address, size_t place) {
 }
 
 static void fill_tables(sn_heap_index *index) {
-    if (index->count > 0) {
-        index->first = index->starts[0];
-        index->span = index->starts[index->count - 1] + index->sizes[index->count - 1] - index->first;
-    }
     for (size_t i = 0; i < index->count; i++) {
-        uint64_t first = index->starts[i] >> SN_HEAP_PAGE_BITS, last = (index->starts[i] + index->sizes[i] - 1) >> SN_HEAP_PAGE_BITS;
+        uint64_t start = index->places[i].start;
+        uint64_t first = start >> SN_HEAP_PAGE_BITS, last = (start + size_of(index, &index->places[i]) - 1) >> SN_HEAP_PAGE_BITS;
         bool is_large = last - first >= LARGE_PAGES;
         if (is_large)
             *sn_vector_add(&index->large) = (uint32_t)i;
@@ -94,43 +91,53 @@ static void fill_tables(sn_heap_index *index) {
 
 /* --------------------------------------------------------------------------- making */
 
-static bool fill_arrays(sn_heap_index *index, const sn_heap_file *file, const entry *entries, char *explanation) {
+/** Memory that is looked at all over: with small pages, each look would miss the processor's table of pages too. */
+static void *allocate(size_t bytes) {
+    void *memory = sn_pages_allocate(bytes);
+    madvise(memory, bytes, MADV_HUGEPAGE);
+    return memory;
+}
+
+static bool check(const sn_heap_index *index, char *explanation) {
     for (size_t i = 0; i < index->count; i++) {
-        uint64_t size = file->blocks.items[entries[i].number].requested;
-        index->starts[i] = entries[i].address;
-        index->sizes[i] = size > 0 ? size : 1;
-        index->numbers[i] = entries[i].number;
-        if (i > 0 && index->starts[i] - index->starts[i - 1] < index->sizes[i - 1]) {
-            snprintf(explanation, SN_HEAP_EXPLANATION_SIZE, "the blocks at 0x%" PRIx64 " and 0x%" PRIx64 " overlap",
-                     index->starts[i - 1], index->starts[i]);
+        const sn_heap_place *place = &index->places[i];
+        if (place->start == 0) {
+            snprintf(explanation, SN_HEAP_EXPLANATION_SIZE, "a block has no address: only dumps of --mode=scan have them all");
+            return false;
+        }
+        if (i > 0 && place->start - place[-1].start < size_of(index, place - 1)) {
+            snprintf(explanation, SN_HEAP_EXPLANATION_SIZE, "the blocks at 0x%" PRIx64 " and 0x%" PRIx64 " overlap", place[-1].start,
+                     place->start);
             return false;
         }
     }
     return true;
 }
 
-bool sn_heap_index_make(sn_heap_index *index, const sn_heap_file *file, char *explanation) {
-    size_t count = file->blocks.count, bytes = (count + 1) * sizeof(entry);
-    memset(index, 0, sizeof *index);
-    index->count = count;
-    index->starts = sn_pages_allocate((count + 1) * sizeof *index->starts);
-    index->sizes = sn_pages_allocate((count + 1) * sizeof *index->sizes);
-    index->numbers = sn_pages_allocate((count + 1) * sizeof *index->numbers);
-    entry *entries = sn_pages_allocate(bytes), *spare = sn_pages_allocate(bytes);
-    bool is_good = true;
-    for (size_t i = 0; i < count; i++) {
-        entries[i] = (entry){file->blocks.items[i].address, (uint32_t)i};
-        if (entries[i].address == 0 && is_good) {
-            snprintf(explanation, SN_HEAP_EXPLANATION_SIZE, "a block has no address: only dumps of --mode=scan have them all");
-            is_good = false;
-        }
+static void fill_places(sn_heap_index *index) {
+    const sn_heap_file *file = index->file;
+    for (size_t i = 0; i < index->count; i++) {
+        uint64_t size = file->blocks.items[i].requested;
+        index->places[i] = (sn_heap_place){.start = file->blocks.items[i].address, .number = (uint32_t)i,
+                                           .size = size == 0 ? 1 : size < UINT32_MAX ? (uint32_t)size : UINT32_MAX};
     }
-    is_good = is_good && fill_arrays(index, file, sort(entries, spare, count), explanation);
-    sn_pages_release(entries, bytes);
-    sn_pages_release(spare, bytes);
-    if (is_good)
+}
+
+bool sn_heap_index_make(sn_heap_index *index, const sn_heap_file *file, char *explanation) {
+    size_t bytes = (file->blocks.count + 1) * sizeof *index->places;
+    sn_heap_place *spare = allocate(bytes), *made = allocate(bytes);
+    *index = (sn_heap_index){.file = file, .count = file->blocks.count, .places = made};
+    fill_places(index);
+    index->places = sort(made, spare, index->count);
+    sn_pages_release(index->places == made ? spare : made, bytes);
+    bool is_good = check(index, explanation);
+    if (is_good && index->count > 0) {
+        const sn_heap_place *last = &index->places[index->count - 1];
+        index->first = index->places[0].start;
+        index->span = last->start + size_of(index, last) - index->first;
         fill_tables(index);
-    else
+    }
+    if (!is_good)
         sn_heap_index_release(index);
     return is_good;
 }
@@ -142,19 +149,17 @@ void sn_heap_index_release(sn_heap_index *index) {
             sn_pages_release((void *)(uintptr_t)entry.value, PAGES * sizeof(uint32_t));
     sn_hash_release(&index->regions);
     sn_vector_release(&index->large);
-    sn_pages_release(index->starts, (index->count + 1) * sizeof *index->starts);
-    sn_pages_release(index->sizes, (index->count + 1) * sizeof *index->sizes);
-    sn_pages_release(index->numbers, (index->count + 1) * sizeof *index->numbers);
+    sn_pages_release(index->places, (index->count + 1) * sizeof *index->places);
     memset(index, 0, sizeof *index);
 }
 
 /* -------------------------------------------------------------------------- look-up */
 
-/** The place of the last block from `low` on that does not start behind the address; `low` if there is none. */
-static size_t search(const uint64_t *starts, size_t low, size_t high, uint64_t address) {
+/** Of the places from `low` to before `high`: the last that does not start behind the address, or `low`. */
+static size_t search(const sn_heap_index *index, size_t low, size_t high, uint64_t address) {
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
-        if (starts[middle] <= address)
+        if (index->places[middle].start <= address)
             low = middle;
         else
             high = middle;
@@ -162,14 +167,15 @@ static size_t search(const uint64_t *starts, size_t low, size_t high, uint64_t a
     return low;
 }
 
-/** Forward from a block that is near. */
-static size_t search_near(const sn_heap_index *index, size_t place, uint64_t address) {
-    size_t step = 1;
-    while (place + step < index->count && index->starts[place + step] <= address) {
-        place += step;
-        step *= 2;
+/** Forward from a place that is near. */
+static inline size_t search_near(const sn_heap_index *index, size_t place, uint64_t address) {
+    for (unsigned steps = 0; place + 1 < index->count && index->places[place + 1].start <= address; steps++, place++) {
+        if (steps == 8) { /* small blocks: up to 256 in a page */
+            size_t high = place + (1 << SN_HEAP_PAGE_BITS);
+            return search(index, place, high < index->count ? high : index->count, address);
+        }
     }
-    return search(index->starts, place, place + step < index->count ? place + step : index->count, address);
+    return place;
 }
 
 /** Among the large blocks. */
@@ -179,7 +185,7 @@ static size_t search_large(const sn_heap_index *index, uint64_t address) {
         return 0;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
-        if (index->starts[index->large.items[middle]] <= address)
+        if (index->places[index->large.items[middle]].start <= address)
             low = middle;
         else
             high = middle;
@@ -188,7 +194,7 @@ static size_t search_large(const sn_heap_index *index, uint64_t address) {
 }
 
 /** What the tables say of an address's page: 1 + a place, or 0. */
-static uint32_t table_entry(sn_heap_index *index, uint64_t address) {
+static inline uint32_t table_entry(sn_heap_index *index, uint64_t address) {
     uint64_t region = address >> SN_HEAP_REGION_BITS;
     if (region != index->last_region || index->last_table == NULL) {
         index->last_region = region;
@@ -197,19 +203,44 @@ static uint32_t table_entry(sn_heap_index *index, uint64_t address) {
     return index->last_table == NULL ? 0 : index->last_table[address >> SN_HEAP_PAGE_BITS & (PAGES - 1)];
 }
 
+/** Whether a look-up is worth it: most words are no addresses of the heap. */
+static inline bool is_near(const sn_heap_index *index, uint64_t address) {
+    return address - index->first < index->span;
+}
+
+/** The rest of a look-up whose page's entry is known. */
+static inline uint32_t find_from(const sn_heap_index *index, uint32_t entry, uint64_t address, uint64_t *start) {
+    size_t place = !index->has_tables ? search(index, 0, index->count, address)
+                   : entry == 0       ? search_large(index, address) : search_near(index, entry - 1, address);
+    const sn_heap_place *found = &index->places[place];
+    if (address - found->start >= size_of(index, found))
+        return SN_HEAP_NONE;
+    *start = found->start;
+    return found->number;
+}
+
 uint32_t sn_heap_index_find(sn_heap_index *index, uint64_t address, uint64_t *start) {
-    size_t place;
-    if (address - index->first >= index->span) /* most words are no addresses of the heap */
+    uint64_t ignored;
+    if (!is_near(index, address))
         return SN_HEAP_NONE;
-    if (index->has_tables) {
-        uint32_t entry = table_entry(index, address);
-        place = entry == 0 ? search_large(index, address) : search_near(index, entry - 1, address);
-    } else {
-        place = search(index->starts, 0, index->count, address);
+    return find_from(index, index->has_tables ? table_entry(index, address) : 0, address, start != NULL ? start : &ignored);
+}
+
+bool sn_heap_index_find_all(sn_heap_index *index, const uint64_t *words, size_t count, uint32_t *numbers, uint64_t *starts) {
+    uint32_t entries[SN_HEAP_BATCH];
+    uint8_t near[SN_HEAP_BATCH];
+    size_t near_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        numbers[i] = SN_HEAP_NONE;
+        near[near_count] = (uint8_t)i;
+        near_count += words[i] != 0 && is_near(index, words[i]);
     }
-    if (address - index->starts[place] >= index->sizes[place])
-        return SN_HEAP_NONE;
-    if (start != NULL)
-        *start = index->starts[place];
-    return index->numbers[place];
+    for (size_t i = 0; i < near_count; i++) {
+        entries[i] = index->has_tables ? table_entry(index, words[near[i]]) : 0;
+        __builtin_prefetch(&index->places[entries[i] == 0 ? 0 : entries[i] - 1]);
+        __builtin_prefetch(&index->places[entries[i] == 0 ? 0 : entries[i] + 3]); /* only asked for: it may be behind the end */
+    }
+    for (size_t i = 0; i < near_count; i++)
+        numbers[near[i]] = find_from(index, entries[i], words[near[i]], &starts[near[i]]);
+    return near_count > 0;
 }

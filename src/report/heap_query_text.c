@@ -11,9 +11,9 @@
 enum { WORDS_SHOWN = 64, REFERRERS_SHOWN = 100, OFFSETS_SHOWN = 16 };
 
 static const char *number(uint64_t value) {
-    static char buffers[4][SN_NUMBER_SIZE];
+    static char buffers[8][SN_NUMBER_SIZE];
     static unsigned next;
-    return sn_form_number((int64_t)value, buffers[next++ % 4]);
+    return sn_form_number((int64_t)value, buffers[next++ % 8]);
 }
 
 static const char *plural(uint64_t count) {

@@ -12,9 +12,9 @@
 enum { ADDRESSES_SHOWN = 8, SIZES_SHOWN = 12, WHOLE_LINE = 1 << 20 };
 
 static const char *number(int64_t value) {
-    static char buffers[4][SN_NUMBER_SIZE];
+    static char buffers[8][SN_NUMBER_SIZE];
     static unsigned next;
-    return sn_form_number(value, buffers[next++ % 4]);
+    return sn_form_number(value, buffers[next++ % 8]);
 }
 
 static double percent(int64_t part, int64_t whole) {
