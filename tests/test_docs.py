@@ -208,7 +208,8 @@ def test_runs_in_the_page_of_cache(tmp_path):
     assert functions_and_sources(reported) == functions_and_sources(shown_block(ROOT / "docs/cache.md", "$ sonde report"))
 
 
-@pytest.mark.parametrize("kind, page", [("cachegrind", "report.md"), ("callgrind", "report-calls.md")])
+@pytest.mark.parametrize("kind, page", [("cachegrind", "report.md"), ("callgrind", "report-calls.md"),
+                                        ("heap", "heap-report.md"), ("massif", "report-massif.md")])
 def test_options_of_report(kind, page):
     text = run(BUILD / "sonde", "report", "--help").stdout
     section = re.search(rf"^Options for {kind}.*?:$(.*?)(?:^Options|\Z)", text, re.M | re.S)[1]

@@ -324,7 +324,6 @@ def test_every_truncation_is_noticed(small, tmp_path):
 
 
 @pytest.mark.parametrize("text, owner", [
-    ("desc: --time-unit=i\ncmd: x\ntime_unit: i\n#-----------\nsnapshot=0\n", "massif"),
     ('{"dhatFileVersion":2,"mode":"heap"}', "DHAT"), ("PERFILE2" + "\0" * 80, "perf"),
 ])
 def test_profiles_of_other_tools_are_named(tmp_path, text, owner):

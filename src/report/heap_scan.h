@@ -7,7 +7,8 @@
  *         else sn_scan_skip(scan);
  *     }
  *
- * What is wrong stays: from then on every function says that there is nothing more. @MEASURED@ Used by heap_file.c.
+ * What is wrong stays: from then on every function says that there is nothing more. Nearly all of a large file are words in hexadecimal, for which a general
+ * parser makes strings. Used by heap_file.c.
  */
 #ifndef SONDE_REPORT_HEAP_SCAN_H
 #define SONDE_REPORT_HEAP_SCAN_H

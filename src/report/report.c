@@ -13,6 +13,7 @@
 #include "base/options.h"
 
 static const sn_report_kind *const kinds[] = {
+    &sn_report_massif, /* before callgrind, whose head may have a "desc:" too */
     &sn_report_callgrind, /* before cachegrind, whose beginning may be the same up to a line that only it has */
     &sn_report_cachegrind,
     &sn_report_memtrace,
@@ -21,15 +22,13 @@ static const sn_report_kind *const kinds[] = {
 
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
-/** Files that users may take for ours: what their first bytes hold, at the beginning or anywhere, and whose they are. */
+/** Files that users may take for ours: what they begin with, and whose they are. */
 static const struct {
     const char *mark, *owner;
-    bool is_anywhere;
 } foreign[] = {
-    {"\ntime_unit: ", "massif", true},
-    {"{\"dhatFileVersion\"", "DHAT", false},
-    {"PERFILE2", "perf", false},
-    {"gmon", "gprof", false},
+    {"{\"dhatFileVersion\"", "DHAT"},
+    {"PERFILE2", "perf"},
+    {"gmon", "gprof"},
 };
 
 static _Noreturn void finish(int status) {
@@ -55,8 +54,8 @@ static _Noreturn void help(void) {
 
 static const char *owner_of(const char *head, size_t size) {
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
-        const char *found = memmem(head, size, foreign[i].mark, strlen(foreign[i].mark));
-        if (found == head || (found != NULL && foreign[i].is_anywhere)) {
+        size_t length = strlen(foreign[i].mark);
+        if (size >= length && memcmp(head, foreign[i].mark, length) == 0) {
             return foreign[i].owner;
         }
     }
