@@ -507,6 +507,8 @@ typedef struct sn_location {
     uint64_t function_address; /**< start of the function in the client, 0 when unknown */
     uint64_t function_size;
     uint64_t file_address; /**< the address as the module's own file counts: the same in each run; 0 when unknown */
+    uint64_t same_until;   /**< addresses from this one to there have the same function, file, line and module; at least the
+                                address itself */
 } sn_location;
 
 /** Where a client code address comes from. Strings live until the end of the run. Takes locks; slow the first time a

@@ -27,7 +27,10 @@ typedef struct unit_range {
 typedef struct unit {
     Dwarf_Die die;
     Dwarf_Die contents;
-    sn_inlined_scopes scopes; /**< read when first asked for */
+    Dwarf_Lines *rows;        /**< of its line table, read when first asked for */
+    size_t row_count;
+    bool are_rows_read;
+    sn_inlined_scopes scopes; /**< the same */
 } unit;
 
 struct sn_line_table {
@@ -210,8 +213,8 @@ void sn_line_table_free(sn_line_table *table) {
     free(table);
 }
 
-/** Ranges of units seldom overlap: where they do, the one that begins last is taken. */
-static unit *find_unit(const sn_line_table *table, uint64_t address) {
+/** Ranges of units seldom overlap: where they do, the one that begins last is taken. It is the same up to *until. */
+static unit *find_unit(const sn_line_table *table, uint64_t address, uint64_t *until) {
     size_t low = 0, high = table->range_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -221,8 +224,10 @@ static unit *find_unit(const sn_line_table *table, uint64_t address) {
             high = middle;
         }
     }
+    *until = low < table->range_count ? table->ranges[low].low : UINT64_MAX;
     for (size_t looked = 0; low-- > 0 && looked < MOST_OVERLAPS; looked++) {
         if (address < table->ranges[low].high) {
+            *until = table->ranges[low].high < *until ? table->ranges[low].high : *until;
             return &table->units[table->ranges[low].unit];
         }
     }
@@ -243,17 +248,42 @@ static const char *full_path(Dwarf_Die *unit_die, const char *name) {
     return sn_intern(path);
 }
 
-bool sn_line_table_find(sn_line_table *table, uint64_t address, const char **file, unsigned *line) {
-    unit *unit = find_unit(table, address);
-    Dwarf_Line *found = unit == NULL ? NULL : dwarf_getsrc_die(&unit->die, address);
+/** The last row of the unit's line table that begins at or before the address, NULL if none does; rows are sorted. *until
+    becomes where the next one begins, if that is earlier. */
+static Dwarf_Line *find_row(unit *unit, uint64_t address, uint64_t *until) {
+    if (!unit->are_rows_read) {
+        unit->are_rows_read = true;
+        if (dwarf_getsrclines(&unit->die, &unit->rows, &unit->row_count) != 0) {
+            unit->row_count = 0;
+        }
+    }
+    size_t low = 0, high = unit->row_count;
+    Dwarf_Addr begin;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (dwarf_lineaddr(dwarf_onesrcline(unit->rows, middle), &begin) == 0 && begin <= address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if (low < unit->row_count && dwarf_lineaddr(dwarf_onesrcline(unit->rows, low), &begin) == 0 && begin < *until) {
+        *until = begin;
+    }
+    return low == 0 ? NULL : dwarf_onesrcline(unit->rows, low - 1);
+}
+
+bool sn_line_table_find(sn_line_table *table, uint64_t address, sn_line *line) {
+    unit *unit = find_unit(table, address, &line->until);
+    Dwarf_Line *found = unit == NULL ? NULL : find_row(unit, address, &line->until);
     int number;
     bool is_end;
     if (found == NULL || dwarf_lineendsequence(found, &is_end) != 0 || is_end || dwarf_lineno(found, &number) != 0) {
         return false;
     }
-    *file = full_path(&unit->die, dwarf_linesrc(found, NULL, NULL));
-    *line = number > 0 ? (unsigned)number : 0;
-    return *file != NULL;
+    line->file = full_path(&unit->die, dwarf_linesrc(found, NULL, NULL));
+    line->line = number > 0 ? (unsigned)number : 0;
+    return line->file != NULL;
 }
 
 /** Whether functions may be declared inside. */
@@ -305,7 +335,8 @@ static const char *declared_file(Dwarf_Die *function) {
 }
 
 const char *sn_line_table_function_file(sn_line_table *table, uint64_t address) {
-    unit *unit = find_unit(table, address);
+    uint64_t until;
+    unit *unit = find_unit(table, address, &until);
     Dwarf_Die function;
     if (unit == NULL || !find_function(&unit->contents, address, 0, &function)) {
         return NULL;
@@ -314,11 +345,13 @@ const char *sn_line_table_function_file(sn_line_table *table, uint64_t address) 
 }
 
 unsigned sn_line_table_inlined(sn_line_table *table, uint64_t address, sn_line_frame *frames, unsigned capacity) {
-    unit *unit = find_unit(table, address);
-    sn_line_frame frame = {0};
-    if (unit == NULL || !sn_line_table_find(table, address, &frame.file, &frame.line)) {
+    sn_line line;
+    uint64_t until;
+    unit *unit = find_unit(table, address, &until);
+    if (unit == NULL || !sn_line_table_find(table, address, &line)) {
         return 0;
     }
+    sn_line_frame frame = {.file = line.file, .line = line.line};
     if (!unit->scopes.is_read) {
         sn_inlined_read(&unit->scopes, &unit->contents, table->most_ranges);
     }

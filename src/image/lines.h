@@ -7,6 +7,7 @@
 #define SONDE_IMAGE_LINES_H
 
 #include "image/elf_file.h"
+#include "image/symbols.h"
 
 typedef struct sn_line_table sn_line_table;
 
@@ -14,7 +15,8 @@ typedef struct sn_line_table sn_line_table;
 sn_line_table *sn_line_table_read(const sn_elf_file *file);
 void sn_line_table_free(sn_line_table *table);
 
-bool sn_line_table_find(sn_line_table *table, uint64_t address, const char **file, unsigned *line);
+/** As sn_image_line(). */
+bool sn_line_table_find(sn_line_table *table, uint64_t address, sn_line *line);
 
 /** A function around an address: inlined there, or the one that holds the code. */
 typedef struct sn_line_frame {

@@ -223,7 +223,7 @@ void sn_symbol_table_free(sn_symbol_table *table) {
     *table = (sn_symbol_table){0};
 }
 
-sn_symbol_entry *sn_symbol_table_find(const sn_symbol_table *table, uint64_t address) {
+sn_symbol_entry *sn_symbol_table_find(const sn_symbol_table *table, uint64_t address, uint64_t *until) {
     size_t low = 0, high = table->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -233,8 +233,10 @@ sn_symbol_entry *sn_symbol_table_find(const sn_symbol_table *table, uint64_t add
             high = middle;
         }
     }
+    *until = low < table->count ? table->entries[low].address : UINT64_MAX;
     while (low-- > 0 && table->entries[low].farthest_end > address) {
         if (table->entries[low].end > address) {
+            *until = table->entries[low].end < *until ? table->entries[low].end : *until;
             return &table->entries[low];
         }
     }

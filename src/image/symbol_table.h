@@ -29,8 +29,8 @@ typedef struct sn_symbol_table {
 void sn_symbol_table_read(sn_symbol_table *table, const sn_elf_file *file, const sn_elf_file *debug);
 void sn_symbol_table_free(sn_symbol_table *table);
 
-/** The innermost function that covers `address`, or NULL. */
-sn_symbol_entry *sn_symbol_table_find(const sn_symbol_table *table, uint64_t address);
+/** The innermost function that covers `address`, or NULL; the answer is the same for all addresses from there to *until. */
+sn_symbol_entry *sn_symbol_table_find(const sn_symbol_table *table, uint64_t address, uint64_t *until);
 
 /** As sn_image_functions() of symbols.h. */
 void sn_symbol_table_visit(const sn_elf_file *file, const sn_elf_file *debug, sn_function_visitor *visit, void *data);

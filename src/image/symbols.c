@@ -67,7 +67,7 @@ bool sn_image_symbol(sn_image *image, uint64_t address, sn_symbol *symbol) {
         const sn_elf_file *debug = has_symbol_table(image->file) ? NULL : debug_file(image);
         sn_symbol_table_read(&image->symbols, image->file, debug);
     }
-    sn_symbol_entry *entry = sn_symbol_table_find(&image->symbols, address);
+    sn_symbol_entry *entry = sn_symbol_table_find(&image->symbols, address, &symbol->until);
     if (entry == NULL) {
         return false;
     }
@@ -80,6 +80,7 @@ bool sn_image_symbol(sn_image *image, uint64_t address, sn_symbol *symbol) {
         .address = entry->address,
         .size = entry->end - entry->address,
         .is_stub = entry->is_stub,
+        .until = symbol->until,
     };
     return true;
 }
@@ -118,7 +119,8 @@ static sn_line_table *line_table(sn_image *image) {
 
 bool sn_image_line(sn_image *image, uint64_t address, sn_line *line) {
     sn_line_table *table = line_table(image);
-    return table != NULL && sn_line_table_find(table, address, &line->file, &line->line);
+    line->until = UINT64_MAX;
+    return table != NULL && sn_line_table_find(table, address, line);
 }
 
 /** As sn_demangle(), once a name. */

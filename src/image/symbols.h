@@ -21,20 +21,22 @@ typedef struct sn_symbol {
     uint64_t address;
     uint64_t size;         /**< up to the next symbol where the file says 0 */
     bool is_stub;          /**< of the linker: the name is that of the function it leads to, with "@plt" */
+    uint64_t until;        /**< the answer is the same for addresses up to here */
 } sn_symbol;
 
 typedef struct sn_line {
     const char *file;      /**< full path as recorded (directory joined); owned by the image */
     unsigned line;
+    uint64_t until;        /**< the answer is the same for addresses up to here */
 } sn_line;
 
 /** Never NULL except when memory is short or the file is no ELF file. */
 sn_image *sn_image_open(const char *path);
 void sn_image_close(sn_image *image);
 
-/** The function that covers `address`. */
+/** The function that covers `address`. Returns false when there is none: then only `until` is set. */
 bool sn_image_symbol(sn_image *image, uint64_t address, sn_symbol *symbol);
-/** The source line of `address`. */
+/** The source line of `address`. Returns false when none is known: then only `until` is set. */
 bool sn_image_line(sn_image *image, uint64_t address, sn_line *line);
 /** A function around an address. */
 typedef struct sn_frame {

@@ -155,6 +155,10 @@ static void describe(sn_image *image, uint64_t in_file, uint64_t address, sn_loc
     } else if (location->function != NULL) {
         location->file = sn_image_function_file(image, in_file);
     }
+    uint64_t until = symbol.until < line.until ? symbol.until : line.until;
+    if (until - in_file < location->same_until - address) {
+        location->same_until = address + (until - in_file);
+    }
 }
 
 /** The module that an address belongs to, or NULL; and where in its file the address is, if that can be read. The lock is
@@ -173,7 +177,7 @@ bool sn_locate(uint64_t address, sn_location *location) {
     sn_image *image;
     uint64_t in_file;
     bool is_mapped = sn_space_find(address, &region);
-    *location = (sn_location){0};
+    *location = (sn_location){.same_until = address + 1};
     sn_locate_lock();
     const module *module = module_at(address, is_mapped ? &region : NULL, &image, &in_file);
     if (module != NULL) {
@@ -181,6 +185,7 @@ bool sn_locate(uint64_t address, sn_location *location) {
     }
     if (image != NULL) {
         location->file_address = in_file;
+        location->same_until = is_mapped ? region.end : module->end;
         describe(image, in_file, address, location);
     }
     sn_locate_unlock();

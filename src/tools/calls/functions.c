@@ -21,13 +21,13 @@ static uint32_t function_count;
 static uint64_t *unnamed;
 static size_t unnamed_count;
 
-/** Places that were looked up: open addressing. */
+/** Addresses with the same place, of those that were looked up last: where an address begins. */
 typedef struct known_place {
-    uint64_t address; /**< 0: free */
+    uint64_t start, end;
     calls_place place;
 } known_place;
-static known_place *known;
-static size_t known_count, known_room;
+enum { KNOWN_PLACES = 1 << 15 };
+static known_place known[KNOWN_PLACES], *last = known;
 
 static void *checked(void *memory) {
     if (memory == NULL) {
@@ -62,8 +62,9 @@ static calls_function *function_of(const char *name, const char *object, uint64_
     return *chain = function;
 }
 
-/** The entry before an address in code that has no symbols: the last one that is called, else the address itself. */
-static uint64_t unnamed_before(uint64_t address, const char *module) {
+/** The entry before an address in code that has no symbols: the last one that is called, 0 if there is none. The next one
+    ends what is the same, if it lies before *until. */
+static uint64_t unnamed_before(uint64_t address, const char *module, uint64_t *until) {
     size_t low = 0, high = unnamed_count;
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -73,13 +74,16 @@ static uint64_t unnamed_before(uint64_t address, const char *module) {
             high = middle;
         }
     }
+    if (low < unnamed_count && unnamed[low] < *until) {
+        *until = unnamed[low];
+    }
     sn_location location;
     bool is_near = low > 0 && sn_locate(unnamed[low - 1], &location) == (module != NULL) && is_same(location.module, module);
     return is_near ? unnamed[low - 1] : 0;
 }
 
-static const calls_function *unnamed_function(uint64_t address, const char *module) {
-    uint64_t entry = unnamed_before(address, module);
+static const calls_function *unnamed_function(uint64_t address, const char *module, uint64_t *until) {
+    uint64_t entry = unnamed_before(address, module, until);
     char name[32] = "???";
     sn_location location;
     if (entry != 0) {
@@ -101,13 +105,15 @@ static const char *whole_name(const char *name, char *buffer, size_t size) {
     return buffer;
 }
 
-static calls_place look_up(uint64_t address) {
+/** The place is the same up to *until. */
+static calls_place look_up(uint64_t address, uint64_t *until) {
     sn_location location;
     char buffer[1024];
     sn_locate(address, &location);
+    *until = location.same_until;
     calls_place place = {.file = location.line != 0 ? location.file : NULL, .line = location.line};
     if (location.function == NULL) {
-        place.function = unnamed_function(address, location.module);
+        place.function = unnamed_function(address, location.module, until);
     } else {
         place.function = function_of(whole_name(location.function, buffer, sizeof buffer), location.module,
                                      location.function_address);
@@ -115,39 +121,33 @@ static calls_place look_up(uint64_t address) {
     return place;
 }
 
-/* ----------------------------------------------------------------------------- table */
+/* ------------------------------------------------------------------------------ places */
 
-static known_place *slot_of(uint64_t address) {
-    uint64_t at = address * UINT64_C(0x9e3779b97f4a7c15) >> 20;
-    while (known[at & (known_room - 1)].address != 0 && known[at & (known_room - 1)].address != address) {
-        at++;
-    }
-    return &known[at & (known_room - 1)];
-}
-
-static void grow(void) {
-    known_place *old = known;
-    size_t old_room = known_room;
-    known_room = old_room == 0 ? 1 << 14 : 2 * old_room;
-    known = checked(calloc(known_room, sizeof *known));
-    for (size_t i = 0; i < old_room; i++) {
-        if (old[i].address != 0) {
-            *slot_of(old[i].address) = old[i];
-        }
-    }
-    free(old);
-}
-
+/** Neighbours are asked for one behind the other, and the same blocks' beginnings many times. */
 calls_place calls_place_of(uint64_t address) {
-    if (2 * known_count >= known_room) {
-        grow();
+    if (address - last->start >= last->end - last->start) {
+        last = &known[(address * UINT64_C(0x9e3779b97f4a7c15) >> 32) % KNOWN_PLACES];
     }
-    known_place *slot = slot_of(address);
-    if (slot->address == 0) {
-        *slot = (known_place){.address = address, .place = look_up(address)};
-        known_count++;
+    if (address - last->start >= last->end - last->start) {
+        last->start = address;
+        last->end = address + 1;
+        last->place = look_up(address, &last->end);
     }
-    return slot->place;
+    return last->place;
+}
+
+/* ----------------------------------------------------------------------------- entries */
+
+/** Addresses that are called, of which those without symbols will be entries: many are the same. */
+static uint64_t *called;
+static size_t called_count, called_room;
+
+void calls_functions_learn(uint64_t entry) {
+    if (called_count == called_room) {
+        called_room = called_room == 0 ? 1 << 12 : 2 * called_room;
+        called = checked(reallocarray(called, called_room, sizeof *called));
+    }
+    called[called_count++] = entry;
 }
 
 static int by_value(const void *left, const void *right) {
@@ -155,27 +155,35 @@ static int by_value(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-void calls_functions_learn(uint64_t entry) {
-    sn_location location;
-    bool is_known = unnamed_count > 0 && unnamed[unnamed_count - 1] == entry;
-    sn_locate(entry, &location);
-    if (!is_known && location.function == NULL) {
-        unnamed = checked(reallocarray(unnamed, unnamed_count + 1, sizeof *unnamed));
-        unnamed[unnamed_count++] = entry;
+/** Sort them, and keep each once. Returns how many are left. */
+static size_t sorted_once(uint64_t *values, size_t count) {
+    size_t kept = 0;
+    if (count > 0) {
+        qsort(values, count, sizeof *values, by_value);
     }
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || values[kept - 1] != values[i]) {
+            values[kept++] = values[i];
+        }
+    }
+    return kept;
 }
 
 void calls_functions_learned(void) {
-    if (unnamed_count > 0) {
-        qsort(unnamed, unnamed_count, sizeof *unnamed, by_value);
-    }
-    size_t kept = 0;
-    for (size_t i = 0; i < unnamed_count; i++) {
-        if (kept == 0 || unnamed[kept - 1] != unnamed[i]) {
-            unnamed[kept++] = unnamed[i];
+    sn_location location;
+    called_count = sorted_once(called, called_count);
+    unnamed = checked(reallocarray(unnamed, unnamed_count + called_count + 1, sizeof *unnamed));
+    for (size_t i = 0; i < called_count; i++) {
+        sn_locate(called[i], &location);
+        if (location.function == NULL) {
+            unnamed[unnamed_count++] = called[i];
         }
     }
-    unnamed_count = kept;
+    unnamed_count = sorted_once(unnamed, unnamed_count);
+    free(called);
+    called = NULL;
+    called_count = called_room = 0;
+    memset(known, 0, sizeof known); /* a place may belong to another function now */
 }
 
 /* ---------------------------------------------------------------------------- contexts */
