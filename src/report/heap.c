@@ -87,10 +87,14 @@ int sn_heap_open(const char *path) {
     return descriptor;
 }
 
-static void read_file(sn_heap_file *file, const char *path) {
+/** With a watch (NULL: none) the contents too. */
+static void read_file(sn_heap_file *file, const char *path, sn_heap_watch *watch) {
     char explanation[SN_HEAP_EXPLANATION_SIZE];
+    sn_heap_listener listener;
     file->path = path;
-    if (!sn_heap_file_read(file, sn_heap_open(path), explanation))
+    if (watch != NULL)
+        listener = sn_heap_watch_listener(watch);
+    if (!sn_heap_file_read(file, sn_heap_open(path), watch != NULL ? &listener : NULL, explanation))
         sn_fail(SN_REPORT_DAMAGED, "'%s', %s", path, explanation);
 }
 
@@ -176,9 +180,9 @@ static void clamp(const sn_heap_file *file, sn_heap_index *index) {
         printf("  %-62s %14lu\n", rows[i].meaning, (unsigned long)rows[i].count);
 }
 
-static void ask_about_block(const sn_heap_file *file, sn_heap_index *index, sn_heap_stacks *stacks) {
-    sn_heap_question question = {parse_address(block_text), follows_chain, asks_why, asks_retained};
-    sn_heap_answer answer = sn_heap_ask(file, index, stacks, &question);
+static void ask_about_block(const sn_heap_file *file, sn_heap_index *index, sn_heap_stacks *stacks, const sn_heap_watch *watch) {
+    sn_heap_question question = {watch->address, follows_chain, asks_why, asks_retained};
+    sn_heap_answer answer = sn_heap_ask(file, index, stacks, watch, &question);
     if (format == FORMAT_JSON)
         sn_heap_answer_print_json(&answer);
     else
@@ -187,17 +191,17 @@ static void ask_about_block(const sn_heap_file *file, sn_heap_index *index, sn_h
 }
 
 /** What needs addresses. */
-static void ask(const sn_heap_file *file) {
+static void ask(const sn_heap_file *file, const sn_heap_watch *watch) {
     sn_heap_stacks stacks = empty_stacks();
     sn_heap_index index = index_of(file);
-    if (clamps)
-        clamp(file, &index);
     if (clamped_text != NULL)
         sn_heap_clamp_text(&index, clamped_text);
     if (block_text != NULL)
-        ask_about_block(file, &index, &stacks);
+        ask_about_block(file, &index, &stacks, watch);
     else if (asks_retained)
         sn_heap_retained_print(file, &index, &stacks, (size_t)record_limit, format == FORMAT_JSON);
+    if (clamps) /* last: the file may become another */
+        clamp(file, &index);
     sn_heap_index_release(&index);
     sn_heap_stacks_release(&stacks);
 }
@@ -205,17 +209,17 @@ static void ask(const sn_heap_file *file) {
 static int run(const char *const *paths, size_t count) {
     sn_heap_file files[2] = {0};
     check_options(count);
-    if (block_text != NULL)
-        parse_address(block_text);
+    sn_heap_watch watch = sn_heap_watch_for(block_text != NULL ? parse_address(block_text) : 0);
     for (size_t i = 0; i < count; i++)
-        read_file(&files[i], paths[i]);
+        read_file(&files[i], paths[i], block_text != NULL ? &watch : NULL);
     if (count == 2 && files[0].mode != files[1].mode)
         sn_fail(SN_REPORT_DAMAGED, "'%s' was written in mode %s, '%s' in mode %s: they cannot be compared", paths[0],
                 sn_heap_mode_names[files[0].mode], paths[1], sn_heap_mode_names[files[1].mode]);
     if (block_text != NULL || asks_retained || clamps || clamped_text != NULL)
-        ask(&files[0]);
+        ask(&files[0], &watch);
     else
         print_records(paths, files, count);
+    sn_vector_release(&watch.sightings);
     for (size_t i = 0; i < count; i++)
         sn_heap_file_release(&files[i]);
     return 0;

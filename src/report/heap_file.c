@@ -15,8 +15,7 @@
 const char *const sn_heap_mode_names[] = {
     [SN_HEAP_LIVE] = "live", [SN_HEAP_CUMULATIVE] = "cumulative", [SN_HEAP_DARK_MATTER] = "dark-matter", [SN_HEAP_SCAN] = "scan"};
 
-/** No file that exists has more; a number of 32 bits counts them, with the roots behind. */
-enum { MOST_OWNERS = 1 << 31, WORDS_AT_ONCE = 4096 };
+enum { WORDS_AT_ONCE = 4096 };
 
 /** Which members of a file were seen. */
 enum { HAS_VERSION = 1, HAS_MODE = 2, HAS_BLOCKS = 4, HAS_TRACES = 8, HAS_FRAMES = 16, HAS_ALL = 31 };
@@ -24,8 +23,10 @@ enum { HAS_VERSION = 1, HAS_MODE = 2, HAS_BLOCKS = 4, HAS_TRACES = 8, HAS_FRAMES
 typedef struct reader {
     sn_scan scan;
     sn_heap_file *file;
-    const sn_heap_listener *listener; /**< NULL: at the first reading */
+    const sn_heap_listener *listener; /**< NULL: the contents are not read */
+    bool is_first;                    /**< the first reading */
     uint32_t block, root;             /**< read so far */
+    uint64_t contents;                /**< where those of the block are; 0: none */
     unsigned seen;
 } reader;
 
@@ -53,19 +54,10 @@ bool sn_heap_file_recognises(const char *head, size_t size) {
 
 /* ---------------------------------------------------------------------- identifiers */
 
-/** Short ones are their own key; long ones, which DMD does not make, are interned. */
-static uint64_t key_of(const char *text, size_t length) {
-    uint64_t key = 0;
-    if (length >= sizeof key)
-        return (uint64_t)(uintptr_t)sn_intern_bytes(text, length) | UINT64_C(1) << 63;
-    memcpy(&key, text, length);
-    return key << 8 >> 1 | length; /* identifiers are ASCII: no bit is lost */
-}
-
-/** The number of the identifier that was read last; a new one if there was none. */
-static uint32_t number_of(sn_heap_names *names, const sn_scan *scan) {
+/** The number of the identifier that follows; a new one if there was none. */
+static uint32_t number_of(sn_heap_names *names, sn_scan *scan) {
     bool is_new;
-    uint64_t *number = sn_hash_insert(&names->numbers, key_of(scan->text.items, sn_scan_length(scan)), &is_new);
+    uint64_t *number = sn_hash_insert(&names->numbers, sn_scan_identifier(scan), &is_new);
     if (is_new)
         *number = names->count++;
     return (uint32_t)*number;
@@ -89,8 +81,8 @@ static void read_frames(reader *reader) {
     sn_scan *scan = &reader->scan;
     sn_scan_open(scan, '{');
     while (sn_scan_more(scan, '}')) {
-        sn_scan_key(scan);
         uint32_t number = number_of(&file->frame_names, scan);
+        sn_scan_colon(scan);
         while (file->frames.count <= number)
             sn_vector_add(&file->frames);
         file->frames.items[number] = sn_intern(frame_text(sn_scan_string(scan)));
@@ -108,14 +100,12 @@ static void read_traces(reader *reader) {
     sn_scan *scan = &reader->scan;
     sn_scan_open(scan, '{');
     while (sn_scan_more(scan, '}')) {
-        sn_scan_key(scan);
         sn_heap_trace trace = {.first = file->trace_frames.count, .is_defined = true};
         uint32_t number = number_of(&file->trace_names, scan);
+        sn_scan_colon(scan);
         sn_scan_open(scan, '[');
-        while (sn_scan_more(scan, ']')) {
-            sn_scan_string(scan);
+        while (sn_scan_more(scan, ']'))
             *sn_vector_add(&file->trace_frames) = number_of(&file->frame_names, scan);
-        }
         trace.count = (uint32_t)(file->trace_frames.count - trace.first);
         *trace_numbered(file, number) = trace;
     }
@@ -175,6 +165,8 @@ static void read_words(reader *reader, uint32_t owner) {
 }
 
 static void read_contents(reader *reader, uint32_t owner) {
+    sn_scan_peek(&reader->scan);
+    reader->contents = sn_heap_input_place(&reader->scan.input);
     if (reader->listener == NULL)
         sn_scan_skip_words(&reader->scan);
     else
@@ -187,34 +179,55 @@ static void read_reports(reader *reader, sn_heap_block *block) {
     unsigned count = 0;
     sn_scan_open(&reader->scan, '[');
     while (sn_scan_more(&reader->scan, ']')) {
-        sn_scan_string(&reader->scan);
+        uint32_t number = number_of(&reader->file->trace_names, &reader->scan);
         if (count == 2)
             sn_scan_fail(&reader->scan, "a block has more than two reports");
         else
-            block->reports[count++] = number_of(&reader->file->trace_names, &reader->scan);
+            block->reports[count++] = number;
     }
 }
 
-static void read_block_member(reader *reader, const char *key, sn_heap_block *block, bool *has_size) {
+typedef enum block_member {
+    MEMBER_SIZE, MEMBER_SLOP, MEMBER_COUNT, MEMBER_ADDRESS, MEMBER_TRACE, MEMBER_REPORTS, MEMBER_CONTENTS, MEMBER_OTHER
+} block_member;
+
+static block_member member_of(uint64_t code) {
+    const uint64_t codes[] = {
+        [MEMBER_SIZE] = SN_SCAN_CODE("req"),    [MEMBER_SLOP] = SN_SCAN_CODE("slop"),   [MEMBER_COUNT] = SN_SCAN_CODE("num"),
+        [MEMBER_ADDRESS] = SN_SCAN_CODE("addr"), [MEMBER_TRACE] = SN_SCAN_CODE("alloc"), [MEMBER_REPORTS] = SN_SCAN_CODE("reps"),
+        [MEMBER_CONTENTS] = SN_SCAN_CODE("contents")};
+    unsigned member = 0;
+    while (member < MEMBER_OTHER && codes[member] != code)
+        member++;
+    return (block_member)member;
+}
+
+static void read_block_member(reader *reader, sn_heap_block *block, bool *has_size) {
     sn_scan *scan = &reader->scan;
-    if (strcmp(key, "req") == 0) {
+    switch (member_of(sn_scan_key_code(scan))) {
+    case MEMBER_SIZE:
         block->requested = sn_scan_count(scan);
         *has_size = true;
-    } else if (strcmp(key, "slop") == 0) {
+        break;
+    case MEMBER_SLOP:
         block->slop = sn_scan_count(scan);
-    } else if (strcmp(key, "num") == 0) {
+        break;
+    case MEMBER_COUNT:
         block->count = sn_scan_count(scan);
-    } else if (strcmp(key, "addr") == 0) {
+        break;
+    case MEMBER_ADDRESS:
         block->address = sn_scan_hexadecimal(scan);
-    } else if (strcmp(key, "alloc") == 0) {
-        sn_scan_string(scan);
+        break;
+    case MEMBER_TRACE:
         block->trace = number_of(&reader->file->trace_names, scan);
-    } else if (strcmp(key, "reps") == 0) {
+        break;
+    case MEMBER_REPORTS:
         read_reports(reader, block);
-    } else if (strcmp(key, "contents") == 0) {
-        block->has_contents = true;
+        break;
+    case MEMBER_CONTENTS:
         read_contents(reader, reader->block);
-    } else {
+        break;
+    default:
         sn_scan_skip(scan);
     }
 }
@@ -232,22 +245,25 @@ static void add_up(reader *reader, const sn_heap_block *block) {
 static void read_block(reader *reader) {
     sn_heap_block block = {.count = 1, .trace = SN_HEAP_NONE, .reports = {SN_HEAP_NONE, SN_HEAP_NONE}};
     bool has_size = false;
+    reader->contents = 0;
     sn_scan_open(&reader->scan, '{');
     while (sn_scan_more(&reader->scan, '}'))
-        read_block_member(reader, sn_scan_key(&reader->scan), &block, &has_size);
+        read_block_member(reader, &block, &has_size);
     reader->block++;
     if (!has_size)
         sn_scan_fail(&reader->scan, "a block has no size (the member req)");
-    if (reader->listener != NULL || sn_scan_has_failed(&reader->scan))
+    if (!reader->is_first || sn_scan_has_failed(&reader->scan))
         return;
     add_up(reader, &block);
+    if (reader->listener != NULL && reader->listener->block != NULL)
+        reader->listener->block(reader->listener->data, reader->block - 1, &block, reader->contents);
     *sn_vector_add(&reader->file->blocks) = block;
 }
 
 static void read_blocks(reader *reader) {
     sn_scan_open(&reader->scan, '[');
     while (sn_scan_more(&reader->scan, ']')) {
-        if (reader->block == (uint32_t)MOST_OWNERS)
+        if (reader->block == SN_HEAP_FIRST_ROOT - 1)
             sn_scan_fail(&reader->scan, "there are too many blocks");
         read_block(reader);
     }
@@ -269,7 +285,7 @@ static void read_root_member(reader *reader, const char *key, sn_heap_root *root
     } else if (strcmp(key, "addr") == 0) {
         root->address = sn_scan_hexadecimal(scan);
     } else if (strcmp(key, "contents") == 0) {
-        read_contents(reader, (uint32_t)reader->file->blocks.count + reader->root);
+        read_contents(reader, SN_HEAP_FIRST_ROOT + reader->root);
     } else {
         sn_scan_skip(scan);
     }
@@ -279,7 +295,7 @@ static void read_roots(reader *reader) {
     sn_scan_open(&reader->scan, '[');
     while (sn_scan_more(&reader->scan, ']')) {
         sn_heap_root root = {0};
-        if (reader->root == (uint32_t)MOST_OWNERS - 1)
+        if (reader->root == SN_HEAP_FIRST_ROOT - 1)
             sn_scan_fail(&reader->scan, "there are too many roots");
         sn_scan_open(&reader->scan, '{');
         while (sn_scan_more(&reader->scan, '}'))
@@ -287,10 +303,10 @@ static void read_roots(reader *reader) {
         reader->root++;
         if (root.kind == NULL)
             sn_scan_fail(&reader->scan, "a root has no kind");
-        if (reader->listener == NULL)
+        if (reader->is_first)
             *sn_vector_add(&reader->file->roots) = root;
     }
-    if (reader->listener == NULL)
+    if (reader->is_first)
         reader->file->has_roots = true;
 }
 
@@ -310,7 +326,7 @@ static const struct {
 
 static void read_member(reader *reader, const char *key) {
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        if (strcmp(key, members[i].name) == 0 && (reader->listener == NULL || members[i].has_contents)) {
+        if (strcmp(key, members[i].name) == 0 && (reader->is_first || members[i].has_contents)) {
             members[i].read(reader);
             reader->seen |= members[i].seen;
             return;
@@ -355,8 +371,8 @@ static bool finish(reader *reader, char *explanation) {
     return is_good;
 }
 
-bool sn_heap_file_read(sn_heap_file *file, int descriptor, char *explanation) {
-    reader reader = {.file = file};
+bool sn_heap_file_read(sn_heap_file *file, int descriptor, const sn_heap_listener *listener, char *explanation) {
+    reader reader = {.file = file, .listener = listener, .is_first = true};
     sn_scan_begin(&reader.scan, descriptor);
     read_all(&reader);
     check(&reader);

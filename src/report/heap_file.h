@@ -11,7 +11,11 @@
 #include "base/vector.h"
 #include "report/heap_input.h"
 
-enum { SN_HEAP_VERSION = 5, SN_HEAP_NONE = UINT32_MAX, SN_HEAP_EXPLANATION_SIZE = 256 };
+enum { SN_HEAP_VERSION = 5, SN_HEAP_EXPLANATION_SIZE = 256 };
+
+/** No file that exists has more blocks, or more roots, than 2^31 - 1: a number of 32 bits tells both. */
+#define SN_HEAP_FIRST_ROOT (UINT32_C(1) << 31)
+#define SN_HEAP_NONE UINT32_MAX
 
 typedef enum sn_heap_mode { SN_HEAP_LIVE, SN_HEAP_CUMULATIVE, SN_HEAP_DARK_MATTER, SN_HEAP_SCAN, SN_HEAP_MODES } sn_heap_mode;
 
@@ -24,7 +28,6 @@ typedef struct sn_heap_block {
     uint64_t count;
     uint32_t trace;      /**< of its allocation; SN_HEAP_NONE: not kept */
     uint32_t reports[2]; /**< traces of the reports, or SN_HEAP_NONE */
-    bool has_contents;
 } sn_heap_block;
 
 static inline uint64_t sn_heap_usable(const sn_heap_block *block) { return block->requested + block->slop; }
@@ -66,22 +69,31 @@ typedef struct sn_heap_file {
 /** Whether a file with this beginning is to be read here; gzip files are. */
 bool sn_heap_file_recognises(const char *head, size_t size);
 
-/** Read all but the contents. The descriptor is closed. False: `explanation` says why, for behind the file's name. */
-bool sn_heap_file_read(sn_heap_file *file, int descriptor, char *explanation);
-void sn_heap_file_release(sn_heap_file *file);
-
-/** Who takes the words of blocks and roots. An owner's number is that of the block, or, behind the blocks, of the root. */
+/** Who takes the words of blocks and roots. An owner is the number of a block, or SN_HEAP_FIRST_ROOT + that of a root. */
 typedef struct sn_heap_listener {
     void *data;
     /** Words of an owner, from its word `first` on; in order, several calls each if there are many. */
     void (*words)(void *data, uint32_t owner, uint64_t first, const uint64_t *words, size_t count);
     /** The owner's words are over. May be NULL. */
     void (*end)(void *data, uint32_t owner);
-    /** NULL, or takes the text of the file but for the words. */
+    /** A block was read; its contents begin `contents` bytes into the (uncompressed) file, or it has none (0). At the first
+        reading only. May be NULL. */
+    void (*block)(void *data, uint32_t number, const sn_heap_block *block, uint64_t contents);
+    /** NULL, or takes the text of the file but for the words. Not at the first reading. */
     sn_heap_taker text;
 } sn_heap_listener;
 
+/** Read all but the contents; those too if there is a listener (NULL: none). The descriptor is closed. False: `explanation` says
+    why, for behind the file's name. */
+bool sn_heap_file_read(sn_heap_file *file, int descriptor, const sn_heap_listener *listener, char *explanation);
+void sn_heap_file_release(sn_heap_file *file);
+
 /** Read the contents of a file that was read before. The descriptor is closed. */
 bool sn_heap_file_contents(const sn_heap_file *file, int descriptor, const sn_heap_listener *listener, char *explanation);
+
+/** An owner's place in arrays of blocks with the roots behind. Valid when all blocks are known. */
+static inline uint32_t sn_heap_owner_place(const sn_heap_file *file, uint32_t owner) {
+    return owner < SN_HEAP_FIRST_ROOT ? owner : (uint32_t)file->blocks.count + (owner - SN_HEAP_FIRST_ROOT);
+}
 
 #endif

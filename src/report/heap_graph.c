@@ -29,6 +29,7 @@ static void take_batch(building *building, uint64_t first, const uint64_t *words
 static void take_words(void *data, uint32_t owner, uint64_t first, const uint64_t *words, size_t count) {
     building *building = data;
     sn_heap_graph *graph = building->graph;
+    owner = sn_heap_owner_place(graph->file, owner);
     if (first == 0)
         graph->of[owner] = (sn_heap_edges){.first = graph->edges.count};
     for (size_t i = 0; i < count; i += SN_HEAP_BATCH)

@@ -26,6 +26,13 @@ void sn_heap_input_close(sn_heap_input *input) {
     memset(input, 0, sizeof *input);
 }
 
+void sn_heap_input_seek(sn_heap_input *input, uint64_t place) {
+    if (gzseek(input->file, (z_off_t)place, SEEK_SET) < 0)
+        input->wrong = "the place in it cannot be found again";
+    input->passed = place;
+    input->at = input->end = input->window;
+}
+
 void sn_heap_input_pause(sn_heap_input *input) {
     if (input->mark != NULL)
         input->taker(input->taker_data, input->mark, (size_t)(input->at - input->mark));

@@ -35,6 +35,9 @@ typedef struct sn_heap_input {
 void sn_heap_input_open(sn_heap_input *input, int descriptor);
 void sn_heap_input_close(sn_heap_input *input);
 
+/** Go on reading at a place of the uncompressed file. */
+void sn_heap_input_seek(sn_heap_input *input, uint64_t place);
+
 /** Have at least `size` bytes (at most half a window) between `at` and `end`; false when the file ends before. Moves the
     bytes. */
 bool sn_heap_input_fill(sn_heap_input *input, size_t size);

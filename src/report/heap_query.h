@@ -37,8 +37,28 @@ typedef struct sn_heap_answer {
     sn_heap_count retained;                   /**< with asks_retained */
 } sn_heap_answer;
 
-/** Answer. The view's files are one scan. A file that cannot be read, or an address in no block, ends the run with one line. */
-sn_heap_answer sn_heap_ask(const sn_heap_file *file, sn_heap_index *index, sn_heap_stacks *stacks,
+/** A word near the address that is asked about, seen before it is known which block that lies in. */
+typedef struct sn_heap_sighting {
+    uint32_t owner;
+    uint32_t word; /**< its number */
+    uint64_t value;
+} sn_heap_sighting;
+
+/** Who may point to an address: watched at the first reading of a file, which spares the second one. */
+typedef struct sn_heap_watch {
+    uint64_t address;
+    uint64_t first, span; /**< words in these many from `first` on are kept */
+    SN_VECTOR(sn_heap_sighting) sightings;
+    uint32_t block;       /**< that holds the address, or SN_HEAP_NONE */
+    uint64_t contents;    /**< where its contents are in the file; 0: it has none */
+} sn_heap_watch;
+
+sn_heap_watch sn_heap_watch_for(uint64_t address);
+/** The listener that watches. Valid as long as the watch stays where it is. */
+sn_heap_listener sn_heap_watch_listener(sn_heap_watch *watch);
+
+/** Answer. A file that cannot be read, or an address in no block, ends the run with one line. */
+sn_heap_answer sn_heap_ask(const sn_heap_file *file, sn_heap_index *index, sn_heap_stacks *stacks, const sn_heap_watch *watch,
                            const sn_heap_question *question);
 void sn_heap_answer_release(sn_heap_answer *answer);
 

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/intern.h"
+
 void sn_scan_begin(sn_scan *scan, int descriptor) {
     memset(scan, 0, sizeof *scan);
     sn_heap_input_open(&scan->input, descriptor);
@@ -32,26 +34,30 @@ static void fail_here(sn_scan *scan, const char *what) {
 }
 
 /** One byte, not consumed; -1 at the end. */
-static int byte(sn_scan *scan) {
+static inline int byte(sn_scan *scan) {
     if (scan->input.at == scan->input.end && !sn_heap_input_fill(&scan->input, 1))
         return -1;
     return *scan->input.at;
 }
 
-static bool is_space(int character) {
+static inline bool is_space(int character) {
     return character == ' ' || character == '\n' || character == '\r' || character == '\t';
 }
 
-int sn_scan_peek(sn_scan *scan) {
+static inline int peek(sn_scan *scan) {
     int next;
     while (is_space(next = byte(scan)))
         scan->input.at++;
     return next;
 }
 
+int sn_scan_peek(sn_scan *scan) {
+    return peek(scan);
+}
+
 /** Consume `character` if it is next. */
-static bool take(sn_scan *scan, int character) {
-    if (sn_scan_has_failed(scan) || sn_scan_peek(scan) != character)
+static inline bool take(sn_scan *scan, int character) {
+    if (sn_scan_has_failed(scan) || peek(scan) != character)
         return false;
     scan->input.at++;
     return true;
@@ -72,6 +78,47 @@ bool sn_scan_more(sn_scan *scan, char bracket) {
         fail_here(scan, bracket == '}' ? "',' or '}' is expected" : "',' or ']' is expected");
         return false;
     }
+    return true;
+}
+
+/* --------------------------------------------------------------- eight bytes at once */
+
+/** Bytes of 0x01 and so on. */
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+static inline uint64_t load(const unsigned char *bytes) {
+    uint64_t value;
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+/** The highest bit of each byte that is `wanted`; bits above the first such byte may be wrong. */
+static inline uint64_t bytes_like(uint64_t bytes, unsigned wanted) {
+    uint64_t zeros = bytes ^ EACH(wanted);
+    return (zeros - EACH(1)) & ~zeros & EACH(0x80);
+}
+
+/** The number of bytes before the first quote: at most 8. Bytes are in the order of memory on a little-endian machine. */
+static inline unsigned before_quote(uint64_t bytes) {
+    uint64_t zeros = bytes_like(bytes, '"');
+    return zeros == 0 ? 8 : (unsigned)__builtin_ctzll(zeros) / 8;
+}
+
+/** A string of up to 7 bytes without escapes, wholly in the window: consume it. False: it is to be read otherwise. */
+static inline bool take_short(sn_scan *scan, uint64_t *code, unsigned *length) {
+    const unsigned char *at = scan->input.at;
+    if (scan->input.end - at < 16 || at[0] != '"')
+        return false;
+    uint64_t bytes = load(at + 1);
+    unsigned count = before_quote(bytes);
+    uint64_t kept = count == 0 ? 0 : bytes & UINT64_MAX >> (64 - 8 * count);
+    /* control characters: bytes below 0x20, taken where the byte has no high bit */
+    uint64_t controls = (kept - (EACH(0x20) & (count == 0 ? 0 : UINT64_MAX >> (64 - 8 * count)))) & ~kept & EACH(0x80);
+    if (count == 8 || bytes_like(kept, '\\') != 0 || controls != 0)
+        return false;
+    scan->input.at += count + 2;
+    *code = kept;
+    *length = count;
     return true;
 }
 
@@ -179,18 +226,46 @@ const char *sn_scan_string(sn_scan *scan) {
     return scan->text.items;
 }
 
-const char *sn_scan_key(sn_scan *scan) {
-    sn_scan_string(scan);
+void sn_scan_colon(sn_scan *scan) {
     if (!take(scan, ':'))
         fail_here(scan, "':' is expected");
+}
+
+const char *sn_scan_key(sn_scan *scan) {
+    sn_scan_string(scan);
+    sn_scan_colon(scan);
     return scan->text.items;
+}
+
+uint64_t sn_scan_key_code(sn_scan *scan) {
+    uint64_t code;
+    unsigned length;
+    peek(scan);
+    if (sn_scan_has_failed(scan) || !take_short(scan, &code, &length)) {
+        const char *text = sn_scan_key(scan);
+        return sn_scan_code_of(text, sn_scan_length(scan));
+    }
+    sn_scan_colon(scan);
+    return code;
+}
+
+uint64_t sn_scan_identifier(sn_scan *scan) {
+    uint64_t code = 0;
+    unsigned length;
+    peek(scan);
+    if (!sn_scan_has_failed(scan) && take_short(scan, &code, &length))
+        return code << 8 >> 1 | length;
+    const char *text = sn_scan_string(scan);
+    if (sn_scan_length(scan) >= sizeof code)
+        return (uint64_t)(uintptr_t)sn_intern_bytes(text, sn_scan_length(scan)) | UINT64_C(1) << 63;
+    return sn_scan_code_of(text, sn_scan_length(scan)) << 8 >> 1 | sn_scan_length(scan);
 }
 
 /* ------------------------------------------------------------------ numbers, others */
 
 uint64_t sn_scan_count(sn_scan *scan) {
     uint64_t value = 0;
-    int next = sn_scan_peek(scan);
+    int next = peek(scan);
     if (sn_scan_has_failed(scan) || next < '0' || next > '9') {
         fail_here(scan, "a number is expected that is not negative");
         return 0;
@@ -207,102 +282,6 @@ uint64_t sn_scan_count(sn_scan *scan) {
         return 0;
     }
     return value;
-}
-
-uint64_t sn_scan_hexadecimal(sn_scan *scan) {
-    const char *text = sn_scan_string(scan);
-    size_t length = sn_scan_length(scan);
-    uint64_t value = 0;
-    for (size_t i = 0; i < length && length <= 16; i++) {
-        unsigned digit = digit_value(text[i]);
-        if (digit > 15)
-            length = 0;
-        value = value << 4 | digit;
-    }
-    if (length == 0 || length > 16) {
-        sn_scan_fail(scan, "up to 16 hexadecimal digits are expected");
-        return 0;
-    }
-    return value;
-}
-
-static bool take_word(sn_scan *scan, const char *word) {
-    size_t size = strlen(word);
-    if (sn_scan_has_failed(scan) || sn_scan_peek(scan) != word[0] || !sn_heap_input_fill(&scan->input, size) ||
-        memcmp(scan->input.at, word, size) != 0)
-        return false;
-    scan->input.at += size;
-    return true;
-}
-
-bool sn_scan_null(sn_scan *scan) {
-    return take_word(scan, "null");
-}
-
-static void skip_number(sn_scan *scan) {
-    unsigned digits = 0;
-    for (int next; (next = byte(scan)) > 0 && strchr("0123456789+-.eE", next) != NULL; scan->input.at++)
-        digits += next >= '0' && next <= '9';
-    if (digits == 0)
-        fail_here(scan, "a value is expected");
-}
-
-/** A value that holds no others. */
-static void skip_simple(sn_scan *scan) {
-    int next = sn_scan_peek(scan);
-    if (next == '"')
-        sn_scan_string(scan);
-    else if (!take_word(scan, "null") && !take_word(scan, "true") && !take_word(scan, "false"))
-        skip_number(scan);
-}
-
-void sn_scan_skip(sn_scan *scan) {
-    char open[SN_SCAN_MOST_DEPTH]; /* the brackets that close what is open */
-    unsigned depth = 0;
-    do {
-        int next = sn_scan_peek(scan);
-        if (next == '{' || next == '[') {
-            if (depth == SN_SCAN_MOST_DEPTH) {
-                sn_scan_fail(scan, "too many objects and arrays within each other");
-                return;
-            }
-            open[depth++] = next == '{' ? '}' : ']';
-            sn_scan_open(scan, (char)next);
-        } else {
-            skip_simple(scan);
-        }
-        while (depth > 0 && !sn_scan_more(scan, open[depth - 1]))
-            depth--;
-        if (depth > 0 && open[depth - 1] == '}')
-            sn_scan_key(scan);
-    } while (depth > 0 && !sn_scan_has_failed(scan));
-}
-
-void sn_scan_finish(sn_scan *scan) {
-    if (sn_scan_has_failed(scan))
-        return;
-    if (sn_scan_peek(scan) != -1)
-        sn_scan_fail(scan, "something follows the end of the object");
-    else if (scan->input.wrong != NULL)
-        sn_scan_fail(scan, "");
-}
-
-/* -------------------------------------------------------------------------- words */
-
-/** Bytes of 0x01 and so on. */
-#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
-
-static inline uint64_t load(const unsigned char *bytes) {
-    uint64_t value;
-    memcpy(&value, bytes, sizeof value);
-    return value;
-}
-
-/** The number of bytes before the first quote: at most 8. Bytes are in the order of memory on a little-endian machine. */
-static inline unsigned before_quote(uint64_t bytes) {
-    uint64_t zeros = bytes ^ EACH('"');
-    zeros = (zeros - EACH(1)) & ~zeros & EACH(0x80);
-    return zeros == 0 ? 8 : (unsigned)__builtin_ctzll(zeros) / 8;
 }
 
 /** Bytes below 0x80 that are at least `least`: their highest bits. */
@@ -336,7 +315,7 @@ static inline bool read_digits(uint64_t bytes, unsigned count, uint64_t *value) 
 }
 
 /** A word with its quotes; returns the place behind, or NULL. 32 bytes may be loaded. */
-static inline const unsigned char *read_word(const unsigned char *at, uint64_t *word) {
+static inline __attribute__((always_inline)) const unsigned char *read_word(const unsigned char *at, uint64_t *word) {
     uint64_t first, second = 0;
     if (*at++ != '"')
         return NULL;
@@ -355,15 +334,112 @@ static inline const unsigned char *read_word(const unsigned char *at, uint64_t *
     return *at == '"' ? at + 1 : NULL;
 }
 
+uint64_t sn_scan_hexadecimal(sn_scan *scan) {
+    uint64_t value = 0;
+    peek(scan);
+    if (!sn_scan_has_failed(scan) && scan->input.end - scan->input.at >= SN_HEAP_AHEAD / 2) {
+        const unsigned char *behind = read_word(scan->input.at, &value);
+        if (behind != NULL) {
+            scan->input.at += behind - scan->input.at;
+            return value;
+        }
+        value = 0;
+    }
+    const char *text = sn_scan_string(scan);
+    size_t length = sn_scan_length(scan);
+    for (size_t i = 0; i < length && length <= 16; i++) {
+        unsigned digit = digit_value(text[i]);
+        if (digit > 15)
+            length = 0;
+        value = value << 4 | digit;
+    }
+    if (length == 0 || length > 16) {
+        sn_scan_fail(scan, "up to 16 hexadecimal digits are expected");
+        return 0;
+    }
+    return value;
+}
+
+static bool take_word(sn_scan *scan, const char *word) {
+    size_t size = strlen(word);
+    if (sn_scan_has_failed(scan) || peek(scan) != word[0] || !sn_heap_input_fill(&scan->input, size) ||
+        memcmp(scan->input.at, word, size) != 0)
+        return false;
+    scan->input.at += size;
+    return true;
+}
+
+bool sn_scan_null(sn_scan *scan) {
+    return take_word(scan, "null");
+}
+
+static void skip_number(sn_scan *scan) {
+    unsigned digits = 0;
+    for (int next; (next = byte(scan)) > 0 && strchr("0123456789+-.eE", next) != NULL; scan->input.at++)
+        digits += next >= '0' && next <= '9';
+    if (digits == 0)
+        fail_here(scan, "a value is expected");
+}
+
+/** A value that holds no others. */
+static void skip_simple(sn_scan *scan) {
+    uint64_t code;
+    unsigned length;
+    int next = peek(scan);
+    if (next == '"' && !sn_scan_has_failed(scan) && take_short(scan, &code, &length))
+        return;
+    if (next == '"')
+        sn_scan_string(scan);
+    else if (!take_word(scan, "null") && !take_word(scan, "true") && !take_word(scan, "false"))
+        skip_number(scan);
+}
+
+void sn_scan_skip(sn_scan *scan) {
+    char open[SN_SCAN_MOST_DEPTH]; /* the brackets that close what is open */
+    unsigned depth = 0;
+    do {
+        int next = peek(scan);
+        if (next == '{' || next == '[') {
+            if (depth == SN_SCAN_MOST_DEPTH) {
+                sn_scan_fail(scan, "too many objects and arrays within each other");
+                return;
+            }
+            open[depth++] = next == '{' ? '}' : ']';
+            sn_scan_open(scan, (char)next);
+        } else {
+            skip_simple(scan);
+        }
+        while (depth > 0 && !sn_scan_more(scan, open[depth - 1]))
+            depth--;
+        if (depth > 0 && open[depth - 1] == '}')
+            sn_scan_key(scan);
+    } while (depth > 0 && !sn_scan_has_failed(scan));
+}
+
+void sn_scan_finish(sn_scan *scan) {
+    if (sn_scan_has_failed(scan))
+        return;
+    if (peek(scan) != -1)
+        sn_scan_fail(scan, "something follows the end of the object");
+    else if (scan->input.wrong != NULL)
+        sn_scan_fail(scan, "");
+}
+
+/* -------------------------------------------------------------------------- words */
+
 /** The words that are wholly in the window, with what is behind each. */
 static size_t read_window(sn_scan *scan, uint64_t *words, size_t room) {
-    static const unsigned char zero[] = {'"', '0', '"', ','};
+    static const unsigned char zeros[] = {'"', '0', '"', ',', '"', '0', '"', ','};
     const unsigned char *at = scan->input.at, *limit = scan->input.end - SN_HEAP_AHEAD / 2;
     size_t count = 0;
     while (count < room && at < limit && !scan->is_closed) {
-        if (memcmp(at, zero, sizeof zero) == 0) { /* most words are zero */
+        if (memcmp(at, zeros, sizeof zeros) == 0 && count + 2 <= room) { /* most words are zero, and side by side */
+            words[count] = words[count + 1] = 0;
+            count += 2;
+            at += sizeof zeros;
+        } else if (memcmp(at, zeros, sizeof zeros / 2) == 0) {
             words[count++] = 0;
-            at += sizeof zero;
+            at += sizeof zeros / 2;
         } else {
             const unsigned char *behind = read_word(at, &words[count]);
             if (behind == NULL || (*behind != ',' && *behind != ']'))
@@ -372,7 +448,7 @@ static size_t read_window(sn_scan *scan, uint64_t *words, size_t room) {
             scan->is_closed = *behind == ']';
             at = behind + 1;
         }
-        while (is_space(*at) && !scan->is_closed) /* it stops at the file's end, where zeros are */
+        while (*at <= ' ' && is_space(*at) && !scan->is_closed) /* it stops at the file's end, where zeros are */
             at++;
     }
     scan->input.at += at - scan->input.at;

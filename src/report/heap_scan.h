@@ -8,7 +8,8 @@
  *     }
  *
  * What is wrong stays: from then on every function says that there is nothing more. Nearly all of a large file are words in hexadecimal, for which a general
- * parser makes strings. Used by heap_file.c.
+ * parser makes strings: on a dump of 1.07 GB with two million blocks, yajl with callbacks that make them numbers takes 3.4 s of
+ * processor time, and the whole of `sonde report --block=` with this 1.2 s. Used by heap_file.c.
  */
 #ifndef SONDE_REPORT_HEAP_SCAN_H
 #define SONDE_REPORT_HEAP_SCAN_H
@@ -42,6 +43,22 @@ void sn_scan_open(sn_scan *scan, char bracket);
 bool sn_scan_more(sn_scan *scan, char bracket);
 /** The name of a member. Valid until the next string is read. */
 const char *sn_scan_key(sn_scan *scan);
+
+/** What stands behind a member's name that was read as another string. */
+void sn_scan_colon(sn_scan *scan);
+
+/** A text of up to 8 bytes as a number: what members are told apart by where there are millions. */
+#define SN_SCAN_CODE(text) sn_scan_code_of(text, sizeof(text) - 1)
+static inline uint64_t sn_scan_code_of(const char *text, size_t length) {
+    uint64_t code = 0;
+    memcpy(&code, text, length < sizeof code ? length : sizeof code);
+    return length > sizeof code ? 0 : code;
+}
+/** The name of a member as a number; 0: it has more bytes. */
+uint64_t sn_scan_key_code(sn_scan *scan);
+/** A string of up to 7 bytes as a number (its code shifted by 8, and its length), or, if it has more, the address of its interned text
+    with the highest bit. Identifiers are told apart by it. */
+uint64_t sn_scan_identifier(sn_scan *scan);
 /** A string; zero bytes in it are U+FFFD. Valid until the next one is read. */
 const char *sn_scan_string(sn_scan *scan);
 /** Length in bytes of the last string or key. */
