@@ -408,3 +408,17 @@ def test_no_room(scan):
     with open("/dev/full", "w", encoding="ascii") as full:
         ended = subprocess.run([SONDE, "report", scan], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
     assert ended.returncode == 1 and "cannot write" in ended.stderr
+
+
+@pytest.mark.skipif(not shutil.which("gcc"), reason="gcc is not installed")
+def test_fuzz(tmp_path):
+    program = tmp_path / "fuzz_heap"
+    names = ("heap_clamp", "heap_dominators", "heap_file", "heap_graph", "heap_index", "heap_input", "heap_query", "heap_reach",
+             "heap_records", "heap_scan", "heap_stacks", "text_form")
+    sources = [*(ROOT / "src/report" / f"{name}.c" for name in names), *(ROOT / "src/base").glob("*.c")]
+    built = run("gcc", "-std=gnu17", "-g", "-O1", "-D_GNU_SOURCE=", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined",
+                f"-I{ROOT / 'include'}", f"-I{ROOT / 'src'}", f"-I{BUILD}", "-o", program, ROOT / "tests/fuzz/fuzz_heap.c", *sources, "-lz")
+    assert built.returncode == 0, built.stderr
+    count = max(1, SEEDS // 10)   # each is read five times and written twice
+    ended = run(program, FIRST_SEED, count, timeout=300)
+    assert (ended.returncode, ended.stdout) == (0, f"{count} inputs read\n"), ended.stderr

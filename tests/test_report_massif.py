@@ -5,7 +5,8 @@ import shutil
 
 import pytest
 
-from test_report_callgrind import printed, report, run
+from conftest import BUILD, ROOT
+from test_report_callgrind import FIRST_SEED, SEEDS, printed, report, run
 
 LINE = "#-----------\n"
 
@@ -110,3 +111,15 @@ def test_options(small):
     for words, message in (([small, small], "takes one file"), (["--trees=x", small], "--trees"), (["--depth=1", small], "unknown option")):
         ended = report(*words)
         assert ended.returncode == 2 and message in ended.stderr and ended.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(not shutil.which("gcc"), reason="gcc is not installed")
+def test_fuzz(tmp_path):
+    program = tmp_path / "fuzz_massif"
+    sources = [*(ROOT / "src/report" / f"{name}.c" for name in ("massif_json", "massif_reader", "massif_text", "text_form")),
+               *(ROOT / "src/base").glob("*.c")]
+    built = run("gcc", "-std=gnu17", "-g", "-O1", "-D_GNU_SOURCE=", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined",
+                f"-I{ROOT / 'include'}", f"-I{ROOT / 'src'}", f"-I{BUILD}", "-o", program, ROOT / "tests/fuzz/fuzz_massif.c", *sources)
+    assert built.returncode == 0, built.stderr
+    ended = run(program, FIRST_SEED, SEEDS, timeout=300)
+    assert ended.returncode == 0 and re.fullmatch(r"\d+ accepted, \d+ refused\n", ended.stderr), ended.stderr
