@@ -421,7 +421,7 @@ typedef uint32_t sn_context;
 
 /** A call that has not returned. */
 typedef struct sn_call_frame {
-    uint64_t slot;    /**< for Sonde: where the return address lies */
+    uint64_t slot;    /**< for Sonde: where the return address ends, and marks */
     uint32_t site;    /**< for Sonde: the call site */
     uint32_t context; /**< its sn_context, SN_NO_CONTEXT while nobody has asked; or what sn_contexts_watch_all() says */
     uint64_t target;  /**< the function: where control entered it. A call through a stub: the stub, until the function

@@ -135,6 +135,14 @@ sn_value sn_operand_value(sn_block *block, unsigned operand) {
     return with_result(block, operation);
 }
 
+sn_value sn_stack_top(sn_block *block) {
+    sn_operand operand = {.role = SN_ROLE_ADDRESS, .place = SN_PLACE_MEMORY, .base = sn_stack_pointer_register,
+                          .index = SN_NO_REGISTER, .scale = 1, .size = 8, .element_size = 8, .element_count = 1};
+    sn_operation *operation = add(block, SN_OPERATION_ADDRESS);
+    operation->number = add_operand(block, &operand);
+    return with_result(block, operation);
+}
+
 sn_value sn_stack_pointer(sn_block *block) { return sn_register_value(block, sn_stack_pointer_register); }
 
 sn_value sn_register_value(sn_block *block, uint8_t reg) {
@@ -280,6 +288,20 @@ void sn_call_fast_if(sn_block *block, sn_condition condition, sn_value a, sn_val
     operation->b = b;
     operation->function = function;
     operation->data = (void *)(uintptr_t)data;
+}
+
+void sn_insert_at_entry(sn_block *block) { choose(block, 0, SN_WHEN_ENTERED); }
+
+void sn_insert_check(sn_block *block, sn_value base, int32_t offset, sn_value expected, int32_t more,
+                     sn_checked_function *function, uint64_t data) {
+    sn_operation *operation = add(block, SN_OPERATION_CHECK);
+    operation->a = base;
+    operation->b = expected;
+    operation->offset = offset;
+    operation->number = (uint32_t)more;
+    operation->function = (void *)function;
+    operation->data = (void *)(uintptr_t)data;
+    block->analysis.values[base].assigned = true;
 }
 
 void sn_call_before(sn_block *block, unsigned index, void (*function)(sn_thread *thread, void *data), void *data) {
@@ -444,7 +466,7 @@ static const char *const kind_names[] = {
     [SN_OPERATION_THREAD] = "thread", [SN_OPERATION_ADDRESS] = "address", [SN_OPERATION_VALUE] = "value",
     [SN_OPERATION_COPY] = "copy", [SN_OPERATION_LOAD] = "load", [SN_OPERATION_STORE] = "store",
     [SN_OPERATION_COMPUTE] = "compute", [SN_OPERATION_ASSIGN] = "assign", [SN_OPERATION_BRANCH] = "branch",
-    [SN_OPERATION_CALL_IF] = "fast call if",
+    [SN_OPERATION_CALL_IF] = "fast call if", [SN_OPERATION_CHECK] = "check",
     [SN_OPERATION_LABEL] = "label", [SN_OPERATION_SLOT_LOAD] = "slot load", [SN_OPERATION_SLOT_STORE] = "slot store",
     [SN_OPERATION_COUNT] = "count", [SN_OPERATION_COUNT_INDEXED] = "count indexed", [SN_OPERATION_ARGUMENT] = "argument", [SN_OPERATION_CALL] = "call",
     [SN_OPERATION_ACCESSES] = "accesses", [SN_OPERATION_CALL_FAST] = "fast call", [SN_OPERATION_FIELD] = "field",
@@ -460,7 +482,7 @@ static const char *value_text(const sn_analysis *analysis, sn_value value, char 
 }
 
 const char *sn_operation_text(const sn_analysis *analysis, const sn_operation *operation, char *buffer, size_t size) {
-    static const char *const when_names[] = {"before", "after", "taken"};
+    static const char *const when_names[] = {"before", "after", "taken", "entered"};
     char result[32], a[32], b[32];
     snprintf(buffer, size, "%s %u: %s%s%s%s%s, number %u, size %u, offset %d", when_names[operation->when],
              operation->index, value_text(analysis, operation->result, result), sn_operation_sets(operation) ? " = " : "",

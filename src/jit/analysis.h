@@ -24,7 +24,13 @@
 #define SN_MOST_CALL_ARGUMENTS 6
 
 /** Where an operation stands, relative to its instruction. */
-typedef enum sn_when { SN_WHEN_BEFORE, SN_WHEN_AFTER, SN_WHEN_TAKEN, SN_WHENS } sn_when;
+typedef enum sn_when {
+    SN_WHEN_BEFORE,
+    SN_WHEN_AFTER,
+    SN_WHEN_TAKEN,
+    SN_WHEN_ENTERED, /**< of a block's first instruction: in front of everything else, and passed over by calls of it */
+    SN_WHENS
+} sn_when;
 
 typedef enum sn_operation_kind {
     SN_OPERATION_THREAD,     /**< result = the thread */
@@ -47,6 +53,8 @@ typedef enum sn_operation_kind {
     SN_OPERATION_ACCESSES,   /**< leave it for accesses(thread, ..., data) */
     SN_OPERATION_CALL_FAST,  /**< result = function(arguments) */
     SN_OPERATION_CALL_IF,    /**< function(thread, data, a, b, stack pointer) if a `what` b, apart from the block */
+    SN_OPERATION_CHECK,      /**< if the 8 bytes at a + offset are not b + `number`: a = function(thread, data, stack pointer), apart
+                                  from the block */
     SN_OPERATION_FIELD,      /**< size bytes of a to `offset` of trace `number`'s next record */
     SN_OPERATION_FIELD_COPY, /**< bytes of operand `what` to `offset` of the next record of trace `number` */
     SN_OPERATION_APPENDED,   /**< the record of trace `number`, `size` bytes, is complete */

@@ -234,8 +234,10 @@ void sn_exit_link(uint32_t number, uint32_t target) {
     if (!exit->site || exit->next || block->incoming == number || !sn_block_record_at(exit->block)->valid) return;
     exit->next = block->incoming ? block->incoming : UINT32_MAX;
     block->incoming = number;
-    sn_patch_site(exit->site, block->entry);
-    bool alike = exit->pinned_site && block->pinned_entry && exit->pinned_as == block->pinned_as;
+    bool passes_over = exit->is_noted_call && block->called_entry;
+    sn_patch_site(exit->site, passes_over ? block->called_entry : block->entry);
+    /* The pinned entry lies behind the called one. */
+    bool alike = (passes_over || !block->called_entry) && exit->pinned_site && block->pinned_entry && exit->pinned_as == block->pinned_as;
     if (alike) sn_patch_site(exit->pinned_site, block->pinned_entry);
 }
 

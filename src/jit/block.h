@@ -86,6 +86,7 @@ typedef struct sn_block_record {
     uint32_t landing;      /**< a block that is one call: cache address where its return arrives, 0 if it has none */
     uint32_t landing_delta;/**< its return address minus the block's */
     uint32_t analysis;     /**< index of its analysis record, 0 if none */
+    uint32_t called_entry; /**< cache address of the direct entry for exits that are noted calls; 0: `entry` */
     uint32_t pinned_entry; /**< cache address of the direct entry for exits that are `pinned_as` this block; 0: none */
     uint16_t pinned_as;    /**< which registers are pinned there, and for what: comparable, 0 if none */
 } sn_block_record;
@@ -105,6 +106,7 @@ typedef struct sn_exit_record {
     uint32_t pinned_site;  /**< address of the displacement of a jump that is reached with registers pinned, which leads
                                 to behind it while it is not linked; 0: none */
     uint16_t pinned_as;    /**< as in the record of blocks */
+    bool is_noted_call;    /**< inserted code has noted the call that leads here */
 } sn_exit_record;
 
 typedef struct sn_entry_counter {

@@ -39,6 +39,7 @@ void sn_block_reset(sn_block *block, uint64_t address) {
     block->data = NULL;
     block->entry_count = 0;
     block->functions = 0;
+    block->call_is_noted = false;
     block->operands_of = SN_MOST_INSTRUCTIONS;
     sn_analysis_reset(&block->analysis);
     block->instrumented = false;

@@ -44,6 +44,8 @@ struct sn_block {
     sn_counter_use taken[SN_MOST_INSTRUCTIONS];
     sn_iteration_use iterations[SN_MOST_INSTRUCTIONS];
     uint64_t functions;    /**< bit I: a function begins at instruction I; filled in by who follows calls */
+    bool call_is_noted;    /**< the call at its end has been noted by inserted code: the block that it calls is entered behind
+                                its SN_WHEN_ENTERED */
     bool instrumented;     /**< anything of the above or below */
 
     sn_operand operands[SN_MOST_OPERANDS]; /**< of the instruction asked for last */
@@ -58,5 +60,22 @@ sn_value sn_register_value(sn_block *block, uint8_t reg);
 
 /** Forget the previous block. */
 void sn_block_reset(sn_block *block, uint64_t address);
+
+/* Inserting for the engine's own services: besides what sonde/tool.h offers. */
+
+/** In front of everything else of the block, and passed over by calls from blocks with `call_is_noted`. It may come to run
+    several times for one arrival. */
+void sn_insert_at_entry(sn_block *block);
+
+/** The stack pointer as an address: where it is, no register is taken for it. */
+sn_value sn_stack_top(sn_block *block);
+
+typedef uint64_t sn_checked_function(sn_thread *thread, uint64_t data, uint64_t stack_pointer);
+
+/** If the 8 bytes of the engine's memory at `base` + offset are not `expected` + more, let `base` be what the function returns.
+    It is compiled for general registers only, and called by code apart from the block's. `base` is no constant and is not
+    used at another place. */
+void sn_insert_check(sn_block *block, sn_value base, int32_t offset, sn_value expected, int32_t more,
+                     sn_checked_function *function, uint64_t data);
 
 #endif

@@ -30,6 +30,7 @@
 #define SN_THREAD_IN_FAST_CALL 0x134 /* a tool's function runs that was called without leaving the cache */
 #define SN_THREAD_SAVED_FLAGS 0x138  /* the client's flags while analysis code changes them */
 #define SN_THREAD_SAVED 0x140        /* the client's general registers while analysis code uses them */
+#define SN_THREAD_BRANCH_SPILL 0x148 /* of these, the register that indirect branches use: saved there by them too */
 #define SN_THREAD_KEPT 0x1c0         /* analysis registers across a fast call */
 #define SN_THREAD_ARGUMENTS 0x240    /* of a tool's function */
 #define SN_THREAD_TRACES 0x270       /* where the next record of each trace goes */

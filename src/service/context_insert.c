@@ -3,7 +3,8 @@
  * stack pointer is replaced.
  *
  * A function's entry compares the last frame's target with itself: one check for tail calls, stubs, thunks that return into
- * functions, and whatever else arrives otherwise than by an ordinary call, so that jumps need no code. An address is a
+ * functions, and whatever else arrives otherwise than by an ordinary call, so that jumps need no code. Linked direct calls
+ * pass over it: they have just pushed the frame. An address is a
  * function's entry if a symbol says so, or if no symbol covers it and it is called.
  * Owns the set of known entries and the numbers of call sites; all under sn_jit_lock.
  */
@@ -99,10 +100,10 @@ static sn_value constant(sn_block *block, uint64_t value) { return sn_constant(b
 static void insert_entry(sn_block *block, unsigned index, uint64_t address) {
     note_start(address);
     block->functions |= UINT64_C(1) << index;
-    sn_insert_before(block, index);
+    if (index == 0) sn_insert_at_entry(block);
+    else sn_insert_before(block, index);
     sn_value end = sn_slot_load(block, sn_shadow.slots.end);
-    sn_call_fast_if(block, SN_NOT_EQUAL, sn_load(block, end, LAST(target), 8), constant(block, address),
-                    (void *)sn_shadow_entered, address);
+    sn_insert_check(block, end, LAST(target), constant(block, address), 0, sn_shadow_entered, address);
     sn_hooks_insert_entry(block, index, address);
 }
 
@@ -145,7 +146,7 @@ static void insert_call(sn_block *block, unsigned index) {
     sn_value end = sn_slot_load(block, sn_shadow.slots.end);
     /* The operand of an indirect call comes first: reading it may fault, and then nothing has happened. */
     sn_value target = call->kind == SN_KIND_CALL ? constant(block, call->target) : sn_operand_value(block, 0);
-    sn_value address = sn_operand_address(block, slot);
+    sn_value address = sn_stack_top(block);
     if (sn_shadow.left && !has_one_target(call, site))
         address = sn_compute(block, SN_ADD, address, constant(block, SN_FRAME_OPEN));
     sn_store(block, end, offsetof(sn_call_frame, slot), address, 8);
@@ -154,6 +155,7 @@ static void insert_call(sn_block *block, unsigned index) {
     if (sn_shadow.left)
         sn_store(block, end, offsetof(sn_call_frame, data), sn_counter_load(block, sn_shadow.counter), 8);
     sn_slot_store(block, sn_shadow.slots.end, sn_compute(block, SN_ADD, end, constant(block, sizeof(sn_call_frame))));
+    block->call_is_noted = call->kind == SN_KIND_CALL;
 }
 
 bool sn_call_counter(const sn_block *block, unsigned index, sn_counter *inclusive) {
@@ -169,12 +171,12 @@ static void insert_return(sn_block *block, unsigned index) {
     unsigned count, slot = return_address_operand(block, index, SN_ROLE_READ, &count);
     if (slot == count) return;
     sn_insert_before(block, index);
-    if (sn_hooks_want_returns()) sn_hooks_insert_return(block, sn_operand_address(block, slot));
-    sn_value address = sn_operand_address(block, slot);
+    if (sn_hooks_want_returns()) {
+        sn_value address = sn_compute(block, SN_ADD, sn_stack_top(block), constant(block, SN_RETURN_ADDRESS_SIZE));
+        sn_hooks_insert_return(block, address);
+    }
     sn_value end = sn_slot_load(block, sn_shadow.slots.end);
-    sn_call_fast_if(block, SN_NOT_EQUAL, sn_load(block, end, LAST(slot), 8), address,
-                    (void *)sn_shadow_returned_otherwise, 0);
-    end = sn_slot_load(block, sn_shadow.slots.end);
+    sn_insert_check(block, end, LAST(slot), sn_stack_top(block), SN_RETURN_ADDRESS_SIZE, sn_shadow_returned_otherwise, 0);
     if (sn_shadow.left) {
         sn_value cost = sn_compute(block, SN_SUBTRACT, sn_counter_load(block, sn_shadow.counter),
                                    sn_load(block, end, LAST(data), 8));

@@ -115,7 +115,7 @@ static bool lies_at(const sn_call_frame *last, uint64_t distance) {
     for (const sn_call_frame *frame = last; frame->slot != UINT64_MAX && same < COMPARED; frame--) {
         uint64_t found;
         if (frame->slot & SN_FRAME_MARKS || frame->site < SN_SITE_FIRST) continue;
-        if (!sn_copy_safely(&found, (const void *)(frame->slot + distance), sizeof found)) return false;
+        if (!sn_copy_safely(&found, (const void *)(frame->slot - SN_RETURN_ADDRESS_SIZE + distance), sizeof found)) return false;
         if (found != sn_shadow.sites[frame->site].return_address) return false;
         same++;
     }
@@ -129,7 +129,7 @@ static uint64_t distance_moved(const sn_shadow_stack *stack, uint64_t stack_poin
     for (unsigned dropped = 0; dropped < MOST_DROPPED && last->slot != UINT64_MAX; dropped++, last--) {
         if (last->slot & SN_FRAME_MARKS || last->site < SN_SITE_FIRST) continue;
         for (uint64_t at = stack_pointer; at < stack_pointer + MOST_WORDS * 8; at += 8)
-            if (lies_at(last, at - last->slot)) return at - last->slot;
+            if (lies_at(last, at - last->slot + SN_RETURN_ADDRESS_SIZE)) return at - last->slot + SN_RETURN_ADDRESS_SIZE;
     }
     return 0;
 }

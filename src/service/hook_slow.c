@@ -77,7 +77,7 @@ static void return_now(sn_thread *thread, sn_hook_record *record) {
     uint64_t result = record->call.result, slot = sn_thread_stack_pointer(thread);
     sn_hook_keep(thread, record, false);
     sn_hook_go_back(thread, result);
-    sn_shadow_returned(thread, 0, 0, slot);
+    sn_shadow_returned(thread, slot);
 }
 
 static void carry_out(sn_thread *thread, sn_hook_record *record, bool wants_end) {

@@ -84,7 +84,7 @@ sn_hook_place *sn_hooks_at(uint64_t address);
 
 /** In front of instruction `index`, where a function begins. Under sn_jit_lock. */
 void sn_hooks_insert_entry(sn_block *block, unsigned index, uint64_t address);
-/** In front of a return, whose return address lies at `slot`, while the frame is there. Under sn_jit_lock. */
+/** In front of a return, whose return address ends at `slot`, while the frame is there. Under sn_jit_lock. */
 void sn_hooks_insert_return(sn_block *block, sn_value slot);
 
 /* ------------------------------------------------------------------------------------------------ hook_fast.c */

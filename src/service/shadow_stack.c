@@ -30,11 +30,15 @@ void sn_shadow_use(sn_thread *thread, sn_shadow_stack *stack, sn_call_frame *end
 }
 
 static bool is_base(const sn_call_frame *frame) { return frame->slot == UINT64_MAX; }
-static uint64_t slot_of(const sn_call_frame *frame) { return frame->slot & ~SN_FRAME_MARKS; }
+/** Where the frame's return address lies. */
+static uint64_t slot_of(const sn_call_frame *frame) {
+    return (frame->slot & ~SN_FRAME_MARKS) - SN_RETURN_ADDRESS_SIZE;
+}
 
+/** `slot`: where the return address lies, with marks */
 static void push(sn_thread *thread, uint64_t slot, uint32_t site, uint64_t target) {
     sn_call_frame *frame = end_of(thread);
-    *frame = (sn_call_frame){.slot = slot, .site = site, .target = target};
+    *frame = (sn_call_frame){.slot = slot + SN_RETURN_ADDRESS_SIZE, .site = site, .target = target};
     if (sn_shadow.left) frame->data = sn_counter_value(thread, sn_shadow.counter);
     set_end(thread, frame + 1);
 }
@@ -77,7 +81,8 @@ static bool is_start(uint64_t address) {
 
 static void push_tail(sn_thread *thread, uint64_t slot, uint64_t entry) {
     unsigned count = 0;
-    for (sn_call_frame *frame = last(thread); (frame->slot & ~SN_FRAME_HOOK_MARKS) == (slot | SN_FRAME_TAIL); frame--, count++) {
+    uint64_t mark = (slot + SN_RETURN_ADDRESS_SIZE) | SN_FRAME_TAIL;
+    for (sn_call_frame *frame = last(thread); (frame->slot & ~SN_FRAME_HOOK_MARKS) == mark; frame--, count++) {
         if (frame->target != entry) continue;
         while (last(thread) != frame) pop(thread); /* round a loop of tail calls */
         return;
@@ -86,8 +91,7 @@ static void push_tail(sn_thread *thread, uint64_t slot, uint64_t entry) {
     push(thread, slot | SN_FRAME_TAIL, SN_SITE_NONE, entry);
 }
 
-void sn_shadow_entered(sn_thread *thread, uint64_t entry, uint64_t target, uint64_t same_entry, uint64_t stack_pointer) {
-    (void)target, (void)same_entry;
+static void entered(sn_thread *thread, uint64_t entry, uint64_t stack_pointer) {
     sn_shadow_unwind(thread, stack_pointer);
     sn_call_frame *frame = last(thread);
     bool is_in_place = slot_of(frame) == stack_pointer;
@@ -107,10 +111,14 @@ void sn_shadow_entered(sn_thread *thread, uint64_t entry, uint64_t target, uint6
     }
 }
 
+uint64_t sn_shadow_entered(sn_thread *thread, uint64_t entry, uint64_t stack_pointer) {
+    entered(thread, entry, stack_pointer);
+    return (uint64_t)end_of(thread);
+}
+
 /* ----------------------------------------------------------------------------------------------------- returns */
 
-void sn_shadow_returned(sn_thread *thread, uint64_t nothing, uint64_t expected, uint64_t slot) {
-    (void)nothing, (void)expected;
+void sn_shadow_returned(sn_thread *thread, uint64_t slot) {
     while (!is_base(last(thread)) && slot_of(last(thread)) <= slot)
         end_call(thread, slot_of(last(thread)) == slot);
     sn_shadow_stack *stack = sn_shadow_current(thread);
@@ -121,13 +129,15 @@ void sn_shadow_returned(sn_thread *thread, uint64_t nothing, uint64_t expected, 
     }
 }
 
-void sn_shadow_returned_otherwise(sn_thread *thread, uint64_t nothing, uint64_t expected, uint64_t slot) {
-    sn_shadow_returned(thread, nothing, expected, slot);
+uint64_t sn_shadow_returned_otherwise(sn_thread *thread, uint64_t nothing, uint64_t stack_pointer) {
+    (void)nothing;
+    sn_shadow_returned(thread, stack_pointer);
     /* The frame that inserted code takes away has cost nothing, at no call site. */
     sn_call_frame *end = end_of(thread);
     end->site = SN_SITE_NONE;
     if (sn_shadow.left) end->data = sn_counter_value(thread, sn_shadow.counter);
     set_end(thread, end + 1);
+    return (uint64_t)(end + 1);
 }
 
 /* ---------------------------------------------------------------------------------------------------- switches */

@@ -19,7 +19,9 @@
 #include "jit/thread.h"
 #include "sonde/tool.h"
 
-/** Marks in sn_call_frame.slot: stack slots are multiples of 8. Below: those of hooks. */
+enum { SN_RETURN_ADDRESS_SIZE = 8 };
+
+/** Marks in sn_call_frame.slot: stack pointers are multiples of 8. Below: those of hooks. */
 enum {
     SN_FRAME_TAIL = 1,  /**< entered by a jump: the slot is that of the frame below it, too */
     SN_FRAME_LAZY = 2,  /**< a linker looks for the function that a stub leads to */
@@ -83,13 +85,14 @@ extern sn_shadow_shared sn_shadow;
 /* ------------------------------------------------------------------ called by inserted code (shadow_stack.c) */
 
 /** The function at `entry` begins, and the last frame is not that of a call to it. */
-void sn_shadow_entered(sn_thread *thread, uint64_t entry, uint64_t target, uint64_t same_entry, uint64_t stack_pointer);
+uint64_t sn_shadow_entered(sn_thread *thread, uint64_t entry, uint64_t stack_pointer);
 
-/** A return at `slot`. */
-void sn_shadow_returned(sn_thread *thread, uint64_t nothing, uint64_t expected, uint64_t slot);
+/** A return whose address lies at `slot`. */
+void sn_shadow_returned(sn_thread *thread, uint64_t slot);
 
-/** The same, when `expected`, the last frame's slot, is another one; the caller takes one more frame away behind it. */
-void sn_shadow_returned_otherwise(sn_thread *thread, uint64_t nothing, uint64_t expected, uint64_t slot);
+/** A return of which the address at the stack pointer is not where the last frame says; the caller takes one more frame away
+    behind it. Both return the end of the frames. */
+uint64_t sn_shadow_returned_otherwise(sn_thread *thread, uint64_t nothing, uint64_t stack_pointer);
 
 /** The stack pointer was replaced. Returns whether it now points to a stack that is not known: sn_shadow_new_stack(). */
 uint64_t sn_shadow_switched(sn_thread *thread, uint64_t old, uint64_t new);

@@ -221,7 +221,7 @@ static void restore_spilled(sn_thread *thread, ucontext_t *context, const interr
     for (unsigned slot = 1; slot <= 2; slot++) {
         unsigned reg = slot == 1 ? first : second;
         if (reg == SN_NOTHING_SPILLED) continue;
-        if (reg == SN_BRANCH_SPILLED) *register_of(context, SN_RCX) = thread->spill[0];
+        if (reg == SN_BRANCH_SPILLED) *register_of(context, SN_RCX) = thread->saved[SN_RCX];
         else *register_of(context, reg) = thread->spill[slot];
     }
 }
@@ -477,7 +477,7 @@ static void deliver_pending(sn_thread *thread, ucontext_t *context) {
 
 /** The state before an indirect branch whose jump faulted: its stack access is undone. */
 static void undo_branch(sn_thread *thread, ucontext_t *context, const interruption *at) {
-    *register_of(context, SN_RCX) = thread->spill[0];
+    *register_of(context, SN_RCX) = thread->saved[SN_RCX];
     *register_of(context, SN_RSP) -= (uint64_t)sn_abi_branch_pop(at->client);
 }
 

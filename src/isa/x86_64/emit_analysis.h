@@ -49,6 +49,23 @@ static inline void sn_emit_store_constant(sn_emitter *e, unsigned base, int32_t 
     else sn_emit32(e, (uint32_t)value);
 }
 
+/** cmp qword [base + displacement], value */
+static inline void sn_emit_compare_memory_constant(sn_emitter *e, unsigned base, int32_t displacement, int32_t value) {
+    bool small = value == (int8_t)value;
+    sn_emit_rex(e, true, 0, 0, base);
+    sn_emit8(e, small ? 0x83 : 0x81);
+    sn_emit_based(e, 7, base, displacement);
+    if (small) sn_emit8(e, (uint8_t)value);
+    else sn_emit32(e, (uint32_t)value);
+}
+
+/** cmp qword [base + displacement], reg */
+static inline void sn_emit_compare_memory(sn_emitter *e, unsigned base, int32_t displacement, unsigned reg) {
+    sn_emit_rex(e, true, reg, 0, base);
+    sn_emit8(e, 0x39);
+    sn_emit_based(e, reg, base, displacement);
+}
+
 /** lea reg, [base + displacement] in its shortest form */
 static inline void sn_emit_load_sum(sn_emitter *e, unsigned reg, unsigned base, int32_t displacement) {
     sn_emit_rex(e, true, reg, 0, base);

@@ -15,6 +15,9 @@
 #define NOTHING_SPILLED SN_SPILLED(SN_NOTHING_SPILLED, SN_NOTHING_SPILLED)
 #define COUNTER(n) ((uint32_t)(SN_THREAD_COUNTERS + 8 * (n)))
 #define SAVED(reg) ((uint32_t)(SN_THREAD_SAVED + 8 * (reg)))
+/** The register that indirect branches have their target in. The client's value lies where analysis code saves it, too. */
+#define BRANCH_REGISTER SN_RCX
+_Static_assert(SN_THREAD_BRANCH_SPILL == SN_THREAD_SAVED + 8 * BRANCH_REGISTER, "one place for both");
 
 /** Two registers that a stretch of the block's instructions leave alone hold the place of the trace's next record, and
     what is computed for it. The client's values of both are saved. */
@@ -60,6 +63,8 @@ typedef struct rare_call {
     uint16_t saved;       /**< registers whose client values have been saved */
     bool saved_flags;
     bool keeps_flags;     /**< they are the client's, and needed */
+    bool is_check;        /**< of SN_OPERATION_CHECK: */
+    uint8_t result;       /**< where the function's result goes */
     pinning pin;          /**< in force there */
 } rare_call;
 
@@ -75,6 +80,7 @@ typedef struct builder {
     sn_place last;
     bool has_last;
     unsigned current; /**< instruction that is being emitted */
+    bool branch_saved; /**< the client's branch register has been saved already for the instruction that comes */
     bool committed;   /**< analysis code has run for it: the state before it is no boundary any more */
     pinning pin;
     pinned_stretch stretch;
@@ -96,6 +102,9 @@ void sn_builder_analysis_place(builder *b, uint16_t saved, bool saved_flags);
 
 /** The same where it reads the client's memory. */
 void sn_builder_reading_place(builder *b, uint16_t saved, bool saved_flags);
+
+/** Whether the branch register may be left saved for an instruction, which uses it itself and does not read it. */
+bool sn_builder_can_take_branch_register(builder *b, const sn_insn *insn);
 
 /** Emit the analysis code at a place. */
 void sn_lower_place(builder *b, unsigned index, sn_when when);

@@ -22,7 +22,6 @@
 #include "jit/translate.h"
 #include "jit/x86_64/builder.h"
 
-#define BRANCH_REGISTER SN_RCX
 
 /* ------------------------------------------------------------------------ places */
 
@@ -114,7 +113,7 @@ static void emit_arrival(builder *b, uint64_t client) {
         sn_emit_bytes(&b->e, "\xe3\x09", 2); /* jrcxz over the store */
         emit_store_on_stack(b, -8, (uint32_t)client);
     }
-    sn_emit_load_thread(&b->e, BRANCH_REGISTER, SPILL(0));
+    sn_emit_load_thread(&b->e, BRANCH_REGISTER, SN_THREAD_BRANCH_SPILL);
 }
 
 /* ------------------------------------------------------------------------- exits */
@@ -128,8 +127,8 @@ static void open_exit_here(builder *b, uint32_t number, sn_counter_use taken) {
     open->taken = taken;
 }
 
-/** `client`: where the client is when the jump is reached. */
-static void jump_to_client(builder *b, uint64_t client, uint64_t target) {
+/** `client`: where the client is when the jump is reached. Returns the exit's number. */
+static uint32_t jump_to_client(builder *b, uint64_t client, uint64_t target) {
     uint32_t number = sn_exit_new(b->number, target);
     sn_lower_leave_pinned(b, number);
     align_patchable(b, 1, client);
@@ -137,6 +136,7 @@ static void jump_to_client(builder *b, uint64_t client, uint64_t target) {
     sn_emit8(&b->e, 0xe9);
     sn_emit32(&b->e, 0);
     open_exit_here(b, number, (sn_counter_use){0, 0});
+    return number;
 }
 
 /** mov $number, exit; jmp out */
@@ -653,6 +653,12 @@ static void emit_table_jump(builder *b, uint64_t client) {
     sn_emit32(&b->e, (uint32_t)SN_TABLE_BASE);
 }
 
+bool sn_builder_can_take_branch_register(builder *b, const sn_insn *insn) {
+    if (insn->class == SN_INSN_RETURN) return true;
+    if (insn->class != SN_INSN_JUMP_INDIRECT && insn->class != SN_INSN_CALL_INDIRECT) return false;
+    return !(insn->registers_read >> BRANCH_REGISTER & 1) && (!insn->memory || can_stay(b, insn));
+}
+
 /** Branch register = the target of an indirect jump or call. */
 static void emit_load_target(builder *b, const sn_insn *insn) {
     uint8_t modrm = insn->bytes[insn->modrm_offset];
@@ -675,10 +681,20 @@ static void emit_load_target(builder *b, const sn_insn *insn) {
     sn_emit_bytes(&b->e, "\x48\x8b\x09", 3); /* mov (%rcx), %rcx */
 }
 
-static void emit_indirect(builder *b, const sn_insn *insn) {
+/** Save the client's branch register, if analysis code has not left it saved. */
+static void save_branch_register(builder *b, const sn_insn *insn) {
+    if (b->branch_saved) {
+        place(b, SN_PLACE_INSIDE, insn->pc, SN_SPILLED(SN_BRANCH_SPILLED, SN_NOTHING_SPILLED));
+        b->branch_saved = false;
+        return;
+    }
     boundary(b, insn->pc);
-    sn_emit_store_thread(&b->e, BRANCH_REGISTER, SPILL(0));
+    sn_emit_store_thread(&b->e, BRANCH_REGISTER, SN_THREAD_BRANCH_SPILL);
     inside(b, insn->pc);
+}
+
+static void emit_indirect(builder *b, const sn_insn *insn) {
+    save_branch_register(b, insn);
     emit_load_target(b, insn);
     if (insn->class == SN_INSN_CALL_INDIRECT) {
         /* The push may fault with the target already in the branch register. */
@@ -689,9 +705,7 @@ static void emit_indirect(builder *b, const sn_insn *insn) {
 }
 
 static void emit_return(builder *b, const sn_insn *insn) {
-    boundary(b, insn->pc);
-    sn_emit_store_thread(&b->e, BRANCH_REGISTER, SPILL(0));
-    inside(b, insn->pc);
+    save_branch_register(b, insn);
     sn_emit8(&b->e, 0x59); /* pop %rcx */
     if (insn->return_pop) {
         sn_emit_bytes(&b->e, "\x48\x8d\xa4\x24", 4); /* lea pop(%rsp), %rsp */
@@ -904,7 +918,7 @@ static void emit_end(builder *b) {
     case SN_INSN_JUMP:
         break;
     case SN_INSN_CALL:
-        jump_to_client(b, last->target, last->target);
+        sn_exit_record_at(jump_to_client(b, last->target, last->target))->is_noted_call = b->block->call_is_noted;
         break;
     case SN_INSN_JUMP_INDIRECT:
     case SN_INSN_CALL_INDIRECT:
@@ -970,6 +984,15 @@ static void start_analysis(builder *b) {
     sn_lower_plan(b);
 }
 
+/** What only those run who do not come by a noted call. The state stays that of the first instruction's boundary. */
+static void emit_at_entry(builder *b) {
+    if (!b->block->analysis.places[0][SN_WHEN_ENTERED].first) return;
+    boundary(b, b->block->address);
+    sn_lower_place(b, 0, SN_WHEN_ENTERED);
+    b->record->called_entry = (uint32_t)sn_emit_address(&b->e);
+    boundary(b, b->block->address);
+}
+
 /** An instruction with the analysis code around it. */
 static void emit_analysed(builder *b, unsigned index) {
     const sn_place_list *places = b->block->analysis.places[index];
@@ -1011,6 +1034,7 @@ bool sn_emit_block(sn_block *block, uint32_t number) {
     counting_place counting = {block->count, false, SN_NO_REGISTER};
     if (block->instrumented) start_analysis(b);
     if (block->entry_count) counting = find_counting_place(b);
+    if (b->analysis) emit_at_entry(b);
     if (block->checks_itself) emit_checks(b);
     for (unsigned i = 0; i < block->count; i++) {
         b->current = i;

@@ -82,6 +82,7 @@ static bool compares(const sn_operation *operation) {
 }
 
 static bool is_equality(const sn_operation *operation) {
+    if (operation->kind == SN_OPERATION_CHECK) return true;
     return compares(operation) && (operation->what == SN_EQUAL || operation->what == SN_NOT_EQUAL);
 }
 
@@ -96,6 +97,7 @@ static bool changes_flags(const lowering *l, const sn_operation *operation) {
         return !(operation->what == SN_ADD || (operation->what == SN_SUBTRACT && is_small_difference(l, operation->b)));
     case SN_OPERATION_BRANCH:
     case SN_OPERATION_CALL_IF:
+    case SN_OPERATION_CHECK:
     case SN_OPERATION_CALL_FAST: return true;
     case SN_OPERATION_VALUE:
     case SN_OPERATION_COPY:
@@ -112,6 +114,7 @@ static bool has_flagless_form(const lowering *l, const sn_operation *operation) 
         if (operation->what == SN_AND) return is_constant(l, operation->b) && sn_is_flagless_mask(constant_of(l, operation->b));
         return operation->what >= SN_SHIFT_LEFT || operation->what == SN_SUBTRACT;
     case SN_OPERATION_BRANCH:
+    case SN_OPERATION_CHECK:
     case SN_OPERATION_CALL_IF: return is_equality(operation) && l->available >> SN_RCX & 1;
     case SN_OPERATION_CALL_FAST: return false;
     default: return true;
@@ -153,6 +156,7 @@ static bool needs_register(const lowering *l, const sn_operation *operation, boo
     case SN_OPERATION_FIELD: return operation->size == 8 && !small;
     case SN_OPERATION_SLOT_STORE:
     case SN_OPERATION_ARGUMENT: return !small;
+    case SN_OPERATION_CHECK: return !first && (!small || (l->flagless && !is_small_difference(l, value)));
     case SN_OPERATION_BRANCH:
     case SN_OPERATION_CALL_IF: return first || !small || (l->flagless && !is_small_difference(l, value));
     default: return true;
@@ -195,6 +199,7 @@ static unsigned own_temporaries(const lowering *l, const sn_operation *operation
     case SN_OPERATION_COUNT:
     case SN_OPERATION_COUNT_INDEXED: return 1;
     case SN_OPERATION_COMPUTE: return l->flagless && operation->what == SN_SUBTRACT && changes_flags(l, operation);
+    case SN_OPERATION_CHECK: return !l->flagless && operation->number != 0;
     default: return 0;
     }
 }
@@ -242,6 +247,34 @@ static void take_incoming(lowering *l) {
     }
 }
 
+/** The register of an operand that is used last by this operation, which can have its result there; NO_REGISTER if there is
+    none. One of the client's is never given. */
+static unsigned register_to_share(const lowering *l, const sn_operation *operation, unsigned number) {
+    if (operation->kind != SN_OPERATION_COMPUTE && operation->kind != SN_OPERATION_LOAD) return NO_REGISTER;
+    if (is_constant(l, operation->a) || operation->a == operation->b || last_use[operation->a] != number) return NO_REGISTER;
+    unsigned reg = register_of[operation->a];
+    return l->busy >> reg & 1 ? reg : NO_REGISTER;
+}
+
+static unsigned register_for_result(lowering *l, const sn_operation *operation, unsigned number) {
+    unsigned shared = register_to_share(l, operation, number);
+    if (shared != NO_REGISTER) return shared;
+    unsigned plain = plain_address(l, operation);
+    return plain == NO_REGISTER ? take(l) : plain;
+}
+
+static void release_last_used(lowering *l, const sn_operation *operation, unsigned number) {
+    sn_value values[3];
+    unsigned used = sn_operation_uses(operation, values);
+    bool sets = sn_operation_sets(operation), lives_on = sets && last_use[operation->result] != number;
+    if (sets) values[used++] = operation->result;
+    for (unsigned i = 0; i < used; i++) {
+        if (is_constant(l, values[i]) || last_use[values[i]] != number || register_of[values[i]] == NO_REGISTER) continue;
+        if (lives_on && register_of[values[i]] == register_of[operation->result]) continue; /* shared */
+        release(l, register_of[values[i]]);
+    }
+}
+
 static void give_out(lowering *l) {
     note_last_uses(l);
     take_incoming(l);
@@ -252,17 +285,10 @@ static void give_out(lowering *l) {
         if (needs_register(l, operation, true)) own[count++] = (uint8_t)take(l);
         if (needs_register(l, operation, false)) own[count++] = (uint8_t)take(l);
         for (unsigned i = own_temporaries(l, operation); i; i--) own[count++] = (uint8_t)take(l);
-        if (sn_operation_sets(operation) && register_of[operation->result] == NO_REGISTER) {
-            unsigned plain = plain_address(l, operation);
-            register_of[operation->result] = (uint8_t)(plain == NO_REGISTER ? take(l) : plain);
-        }
+        if (sn_operation_sets(operation) && register_of[operation->result] == NO_REGISTER)
+            register_of[operation->result] = (uint8_t)register_for_result(l, operation, number);
         for (unsigned i = 0; i < count; i++) release(l, own[i]);
-        sn_value values[3];
-        unsigned used = sn_operation_uses(operation, values);
-        if (sn_operation_sets(operation)) values[used++] = operation->result;
-        for (unsigned i = 0; i < used; i++)
-            if (!is_constant(l, values[i]) && last_use[values[i]] == number && register_of[values[i]] != NO_REGISTER)
-                release(l, register_of[values[i]]);
+        release_last_used(l, operation, number);
     }
 }
 
@@ -295,15 +321,17 @@ static void save_client(lowering *l) {
     sn_builder_analysis_place(b, l->saved, l->saves_flags);
 }
 
-static void restore_client(lowering *l) {
+static void restore_client(lowering *l, uint16_t kept) {
     builder *b = l->b;
     bool flags_need_rax = l->saves_flags && !(l->unsaved & 1u << SN_RAX);
     if (l->saves_flags) {
         sn_emit_load_thread(&b->e, SN_RAX, SN_THREAD_SAVED_FLAGS);
         sn_emit_bytes(&b->e, "\x04\x7f\x9e", 3); /* add $0x7f, %al sets overflow from bit 0; sahf the others */
     }
-    for (unsigned reg = 0; reg < 16; reg++)
+    for (unsigned reg = 0; reg < 16; reg++) {
+        if (kept >> reg & 1) continue;
         if (l->saved >> reg & 1 || (reg == SN_RAX && flags_need_rax)) sn_emit_load_thread(&b->e, reg, SAVED(reg));
+    }
 }
 
 /* ------------------------------------------------------------------------ operands */
@@ -484,7 +512,7 @@ static void emit_branch(lowering *l, const sn_operation *operation, const uint8_
     if (label->from_elsewhere) {
         /* The other sequence begins with the client's registers in place. */
         uint64_t over = field;
-        restore_client(l);
+        restore_client(l, 0);
         sn_emit8(e, 0xe9);
         sn_emit32(e, 0);
         field = sn_emit_address(e) - 4;
@@ -497,6 +525,58 @@ static void emit_branch(lowering *l, const sn_operation *operation, const uint8_
     label_chain[operation->number] = field;
 }
 
+/** The comparison of SN_OPERATION_CHECK; returns the displacement of the jump that is taken when it fails. */
+static uint64_t emit_check_condition(lowering *l, const sn_operation *operation, const uint8_t *own) {
+    enum { NOT_EQUAL = 5 };
+    sn_emitter *e = &l->b->e;
+    unsigned base = register_of[operation->a];
+    int32_t more = (int32_t)operation->number;
+    bool immediate = is_constant(l, operation->b) && !needs_register(l, operation, false);
+    uint64_t constant = immediate ? constant_of(l, operation->b) + (uint64_t)(int64_t)more : 0;
+    unsigned expected = immediate ? NO_REGISTER : value_in(l, operation->b, &own);
+    if (l->flagless) {
+        sn_emit_load(e, SN_RCX, base, operation->offset, 8);
+        if (immediate) {
+            sn_emit_load_sum(e, SN_RCX, SN_RCX, (int32_t)-constant);
+        } else {
+            sn_emit_complement(e, SN_RCX);
+            sn_emit_load_indexed(e, SN_RCX, expected, SN_RCX, 1, 1 + more);
+        }
+        return sn_emit_flagless_jump(e, false);
+    }
+    if (immediate) {
+        sn_emit_compare_memory_constant(e, base, operation->offset, (int32_t)constant);
+        return sn_emit_jump_if(e, NOT_EQUAL);
+    }
+    if (more) {
+        sn_emit_load_sum(e, *own, expected, more);
+        expected = *own;
+    }
+    sn_emit_compare_memory(e, base, operation->offset, expected);
+    return sn_emit_jump_if(e, NOT_EQUAL);
+}
+
+static rare_call *new_rare_call(lowering *l, const sn_operation *operation, uint64_t field) {
+    builder *b = l->b;
+    if (b->e.overflowed) return NULL;
+    if (b->rare_count == SN_MOST_RARE_CALLS) { /* as if the block were too large: a shorter one is tried */
+        b->e.overflowed = true;
+        return NULL;
+    }
+    rare_call *call = &b->rare[b->rare_count++];
+    *call = (rare_call){.field = field, .back = sn_emit_address(&b->e), .function = operation->function,
+                        .data = (uint64_t)(uintptr_t)operation->data, .index = b->current, .saved = l->saved,
+                        .saved_flags = l->saves_flags, .keeps_flags = l->live_flags && !l->saves_flags, .pin = b->pin};
+    return call;
+}
+
+static void emit_check(lowering *l, const sn_operation *operation, const uint8_t *own) {
+    rare_call *call = new_rare_call(l, operation, emit_check_condition(l, operation, own));
+    if (!call) return;
+    call->is_check = true;
+    call->result = register_of[operation->a];
+}
+
 static void note_compared(const lowering *l, sn_value value, uint64_t *constant, uint8_t *reg) {
     *reg = is_constant(l, value) ? NO_REGISTER : register_of[value];
     if (is_constant(l, value)) *constant = constant_of(l, value);
@@ -504,17 +584,8 @@ static void note_compared(const lowering *l, sn_value value, uint64_t *constant,
 
 /** The comparison; the call comes behind the block's other code. */
 static void emit_call_if(lowering *l, const sn_operation *operation, const uint8_t *own) {
-    builder *b = l->b;
-    uint64_t field = emit_condition(l, operation, false, own);
-    if (b->e.overflowed) return;
-    if (b->rare_count == SN_MOST_RARE_CALLS) { /* as if the block were too large: a shorter one is tried */
-        b->e.overflowed = true;
-        return;
-    }
-    rare_call *call = &b->rare[b->rare_count++];
-    *call = (rare_call){.field = field, .back = sn_emit_address(&b->e), .function = operation->function,
-                        .data = (uint64_t)(uintptr_t)operation->data, .index = b->current, .saved = l->saved,
-                        .saved_flags = l->saves_flags, .keeps_flags = l->live_flags && !l->saves_flags, .pin = b->pin};
+    rare_call *call = new_rare_call(l, operation, emit_condition(l, operation, false, own));
+    if (!call) return;
     note_compared(l, operation->a, &call->constants[0], &call->registers[0]);
     note_compared(l, operation->b, &call->constants[1], &call->registers[1]);
 }
@@ -597,6 +668,25 @@ static void emit_compared(sn_emitter *e, const rare_call *call) {
     }
 }
 
+static void emit_rare_arguments(sn_emitter *e, const rare_call *call) {
+    if (!call->is_check) emit_compared(e, call);
+    sn_emit_load_thread(e, SN_RDI, SN_THREAD_SELF);
+    sn_emit_load_constant(e, SN_RSI, call->data);
+    if (call->is_check) {
+        sn_emit_move(e, SN_RDX, SN_RSP);
+        return;
+    }
+    sn_emit_load_thread(e, SN_RDX, SN_THREAD_ARGUMENTS);
+    sn_emit_load_thread(e, SN_RCX, SN_THREAD_ARGUMENTS + 8);
+    sn_emit_move(e, SN_R8, SN_RSP);
+}
+
+/** Registers that the call has kept get their values back behind this. */
+static void emit_rare_result(sn_emitter *e, unsigned result) {
+    if (CALLER_SAVED >> result & 1) sn_emit_store_thread(e, SN_RAX, SN_THREAD_KEPT + 8 * result);
+    else sn_emit_move(e, result, SN_RAX);
+}
+
 static void emit_rare_call(builder *b, const rare_call *call) {
     sn_emitter *e = &b->e;
     sn_patch_displacement(call->field, sn_emit_address(e));
@@ -606,7 +696,7 @@ static void emit_rare_call(builder *b, const rare_call *call) {
     for (unsigned reg = 0; reg < 16; reg++)
         if (CALLER_SAVED >> reg & 1) sn_emit_store_thread(e, reg, SN_THREAD_KEPT + 8 * reg);
     /* Before that register is used for the flags or a constant. */
-    for (unsigned i = 0; i < 2; i++)
+    for (unsigned i = 0; i < 2 && !call->is_check; i++)
         if (call->registers[i] == SN_RAX) sn_emit_store_thread(e, SN_RAX, SN_THREAD_ARGUMENTS + 8 * i);
     if (call->keeps_flags) {
         sn_emit_bytes(e, "\x9f\x0f\x90\xc0", 4); /* lahf; seto %al */
@@ -615,17 +705,13 @@ static void emit_rare_call(builder *b, const rare_call *call) {
     sn_emit_store_thread(e, SN_RSP, SN_THREAD_KEPT + 8 * SN_RSP);
     sn_emit_store_thread_constant32(e, SN_THREAD_IN_FAST_CALL, 1);
     sn_emit_store_thread_constant32(e, SN_THREAD_RARE_SAVED, call->saved);
-    emit_compared(e, call);
-    sn_emit_load_thread(e, SN_RDI, SN_THREAD_SELF);
-    sn_emit_load_constant(e, SN_RSI, call->data);
-    sn_emit_load_thread(e, SN_RDX, SN_THREAD_ARGUMENTS);
-    sn_emit_load_thread(e, SN_RCX, SN_THREAD_ARGUMENTS + 8);
-    sn_emit_move(e, SN_R8, SN_RSP);
+    emit_rare_arguments(e, call);
     sn_emit_load_thread(e, SN_RSP, SN_THREAD_ENGINE_STACK);
     sn_emit_load_constant(e, SN_RAX, (uint64_t)(uintptr_t)call->function);
     sn_emit_bytes(e, "\xff\xd0", 2); /* call *%rax */
     sn_emit_load_thread(e, SN_RSP, SN_THREAD_KEPT + 8 * SN_RSP);
     sn_emit_store_thread_constant32(e, SN_THREAD_IN_FAST_CALL, 0);
+    if (call->is_check) emit_rare_result(e, call->result);
     if (call->keeps_flags) {
         sn_emit_load_thread(e, SN_RAX, SN_THREAD_SAVED_FLAGS);
         sn_emit_bytes(e, "\x04\x7f\x9e", 3); /* add $0x7f, %al; sahf */
@@ -738,6 +824,7 @@ static void emit_operation(lowering *l, unsigned number) {
         break;
     case SN_OPERATION_BRANCH: emit_branch(l, operation, own); break;
     case SN_OPERATION_CALL_IF: emit_call_if(l, operation, own); break;
+    case SN_OPERATION_CHECK: emit_check(l, operation, own); break;
     case SN_OPERATION_LABEL: emit_label(l->b, operation->number); break;
     case SN_OPERATION_SLOT_LOAD: sn_emit_load_thread(e, result, SN_THREAD_SLOTS + 8 * operation->number); break;
     case SN_OPERATION_COUNTER: sn_emit_load_thread(e, result, COUNTER(operation->number)); break;
@@ -792,6 +879,14 @@ static void emit_call(builder *b, const sn_operation *operation) {
         .enumerates = operation->kind == SN_OPERATION_ACCESSES, .after = operation->when == SN_WHEN_AFTER};
 }
 
+/** The branch register, if the instruction that comes would save it again: it does not read it. */
+static uint16_t handed_over(const lowering *l, const sn_operation *last) {
+    uint16_t branch_register = 1u << BRANCH_REGISTER;
+    bool stays = last->when == SN_WHEN_BEFORE && last->kind != SN_OPERATION_CALL && last->kind != SN_OPERATION_ACCESSES &&
+                 !l->b->pin.on && sn_builder_can_take_branch_register(l->b, l->insn);
+    return stays ? l->saved & branch_register : 0;
+}
+
 /** Lower the operations from `number` on that belong to its sequence; returns the first one of the next. */
 static unsigned lower_sequence(lowering *l, unsigned number) {
     l->first = number;
@@ -811,7 +906,9 @@ static unsigned lower_sequence(lowering *l, unsigned number) {
     load_incoming(l);
     for (unsigned i = number; i; i = next_of(l, i))
         if (!(outside && i == number)) emit_operation(l, i);
-    restore_client(l);
+    uint16_t kept = at(l, last)->next ? 0 : handed_over(l, at(l, last));
+    restore_client(l, kept);
+    l->b->branch_saved = kept != 0;
     if (calls) emit_call(l->b, at(l, last));
     return at(l, last)->next;
 }
@@ -836,7 +933,7 @@ void sn_lower_place(builder *b, unsigned index, sn_when when) {
     unsigned number = b->block->analysis.places[index][when].first;
     if (!number) return;
     *l = (lowering){.b = b, .analysis = &b->block->analysis, .insn = &b->block->insns[index]};
-    unsigned point = when == SN_WHEN_BEFORE ? index : index + 1;
+    unsigned point = when == SN_WHEN_BEFORE || when == SN_WHEN_ENTERED ? index : index + 1;
     l->available = 0xffff & ~(1u << SN_RSP);
     l->available &= (uint16_t)~operand_registers(l, number);
     if (when == SN_WHEN_TAKEN) {
@@ -853,5 +950,5 @@ void sn_lower_place(builder *b, unsigned index, sn_when when) {
         l->unsaved |= (uint16_t)(1u << b->pin.scratch);
     }
     while (number) number = lower_sequence(l, number);
-    sn_builder_analysis_place(b, 0, false);
+    sn_builder_analysis_place(b, b->branch_saved ? 1u << BRANCH_REGISTER : 0, false);
 }

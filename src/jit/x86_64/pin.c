@@ -36,7 +36,8 @@ static int appended_at(const builder *b, unsigned index, uint32_t *bytes) {
         for (unsigned at = analysis->places[index][when].first; at; at = analysis->operations[at].next) {
             const sn_operation *operation = &analysis->operations[at];
             if (operation->kind == SN_OPERATION_CALL || operation->kind == SN_OPERATION_ACCESSES) return -2;
-            branches |= operation->kind == SN_OPERATION_BRANCH || operation->kind == SN_OPERATION_CALL_IF;
+            branches |= operation->kind == SN_OPERATION_BRANCH || operation->kind == SN_OPERATION_CALL_IF ||
+                        operation->kind == SN_OPERATION_CHECK;
             if (operation->kind != SN_OPERATION_APPENDED) continue;
             appends = true;
             *bytes += operation->size;

@@ -62,7 +62,7 @@ sn_runtime_start:
         .hidden sn_runtime_miss
 sn_runtime_miss:
         movq    %rcx, %gs:SN_THREAD_PC
-        movq    %gs:SN_THREAD_SPILL, %rcx
+        movq    %gs:SN_THREAD_BRANCH_SPILL, %rcx
         movl    $SN_EXIT_INDIRECT, %gs:SN_THREAD_EXIT
         jmp     sn_runtime_exit
 
@@ -97,7 +97,7 @@ sn_runtime_lookup_table:
 sn_runtime_lookup_missed:
         movq    %gs:(SN_THREAD_SPILL + 8), %rax
         movq    %gs:(SN_THREAD_SPILL + 16), %rdx
-        movq    %gs:SN_THREAD_SPILL, %rcx
+        movq    %gs:SN_THREAD_BRANCH_SPILL, %rcx
         movl    $SN_EXIT_FAR, %gs:SN_THREAD_EXIT
         jmp     sn_runtime_exit
 1:      bswapq  %rdx
