@@ -1,7 +1,8 @@
 """@fileoverview The programs of tests/features under tools that insert analysis code everywhere: they behave as natively.
 
 test_features.py has all of them under the light tools and the options that change code. Here each runs once (its first
-variant, its last run) under `memtrace`, `cache`, and tests/tools/analysis.c, which inserts every operation everywhere.
+variant, its last run) under `memtrace`, `cache`, `calls` (and with it shadow stacks), and tests/tools/analysis.c, which
+inserts every operation everywhere.
 """
 import pytest
 
@@ -12,8 +13,8 @@ from test_features import environment, native, prepare
 # Slow by their nature, with what is slow in them: hundreds of millions of instructions, hundreds of processes that each
 # write a profile.
 SLOW = {
-    "process/children": ("memtrace", "cache"),
-    "threads/fork_threaded": ("cache", "analysis"),
+    "process/children": ("memtrace", "cache", "calls"),
+    "threads/fork_threaded": ("cache", "calls", "analysis"),
     "threads/fork_storm": ("cache",),
     "threads/fork_while_ending": ("cache",),
     "program/exceptions": ("analysis",),
@@ -47,6 +48,11 @@ def test_memtrace(program, variant, arguments, tmp_path):
 @pytest.mark.parametrize("program, variant, arguments", cases("cache"))
 def test_cache(program, variant, arguments, tmp_path):
     compare(program, variant, arguments, ("cache", "--cachegrind-out-file=/dev/null"), tmp_path)
+
+
+@pytest.mark.parametrize("program, variant, arguments", cases("calls"))
+def test_calls(program, variant, arguments, tmp_path):
+    compare(program, variant, arguments, ("calls", "--callgrind-out-file=/dev/null"), tmp_path)
 
 
 @pytest.mark.parametrize("program, variant, arguments", cases("analysis"))
