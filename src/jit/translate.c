@@ -309,18 +309,21 @@ uint32_t sn_translate_bare(uint64_t client, uint64_t *fault) {
     return number;
 }
 
-bool sn_flags_dead_at(uint64_t client, unsigned flags) {
+unsigned sn_flags_live_at(uint64_t client) {
+    enum { LOOKED_AT = 6 };
     fetch_window window;
     window.start = window.size = 0;
     uint64_t fault;
-    for (unsigned i = 0; i < 6 && flags; i++) {
+    unsigned live = 0, open = SN_FLAGS_ARITHMETIC; /* nothing is known of these yet */
+    for (unsigned i = 0; i < LOOKED_AT && open; i++) {
         sn_insn insn;
-        if (!decode_at(&window, client, &insn, &fault)) return false;
-        if (insn.flags_read & flags || sn_fault_kind_of(&insn) == SN_FAULT_ANY) return false;
-        flags &= ~(unsigned)insn.flags_written;
-        if (insn.class == SN_INSN_JUMP) client = insn.target;
-        else if (ends_block(&insn) || insn.class != SN_INSN_PLAIN) return !flags;
-        else client += insn.length;
+        if (!decode_at(&window, client, &insn, &fault)) break;
+        live |= insn.flags_read & open;
+        if (sn_fault_kind_of(&insn) == SN_FAULT_ANY) break;
+        open &= ~(unsigned)insn.flags_written;
+        if (insn.class == SN_INSN_JUMP || insn.class == SN_INSN_CALL) client = insn.target;
+        else if (insn.class == SN_INSN_PLAIN) client += insn.length;
+        else break;
     }
-    return !flags;
+    return live | open;
 }

@@ -59,8 +59,8 @@ void sn_translate_afresh(void);
     what the processor predicts of a return is the place of its call. */
 bool sn_translates_alone(const sn_insn *insn);
 
-/** Whether no arithmetic flag that `flags` names is looked at by the code at `client` before it is overwritten. */
-bool sn_flags_dead_at(uint64_t client, unsigned flags);
+/** The arithmetic flags that the code at `client` may look at before it overwrites them. */
+unsigned sn_flags_live_at(uint64_t client);
 
 /** For --debug-dump-block: the emitted code of a block, one line an instruction, to the log. (jit/dump.c) */
 void sn_dump_block(const sn_block *block, uint32_t number);

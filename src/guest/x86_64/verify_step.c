@@ -159,7 +159,7 @@ static bool flags_differ(const sn_client_state *expected, const sn_client_state 
     enum { ARITHMETIC = 0x8d5 };
     uint64_t different = expected->flags ^ got->flags;
     if (different & ~(uint64_t)ARITHMETIC) return true;
-    return different && !sn_flags_dead_at(got->pc, arithmetic_flags(different));
+    return different && sn_flags_live_at(got->pc) & arithmetic_flags(different);
 }
 
 unsigned sn_client_state_compare(const sn_thread *thread, const sn_client_state *expected, const sn_client_state *got,

@@ -97,6 +97,7 @@ static inline void sn_emit_load_constant(sn_emitter *e, unsigned reg, uint64_t v
 
 /** mov to, from (64 bits) */
 static inline void sn_emit_move(sn_emitter *e, unsigned to, unsigned from) {
+    if (to == from) return;
     sn_emit8(e, (uint8_t)(0x48 | (from >= 8 ? 4 : 0) | (to >= 8 ? 1 : 0)));
     sn_emit8(e, 0x89);
     sn_emit8(e, (uint8_t)(0xc0 | (from & 7) << 3 | (to & 7)));

@@ -187,8 +187,15 @@ static bool leaves_block(const sn_insn *insn) {
            insn->class == SN_INSN_TRANSACTION_BEGIN;
 }
 
+/** Flags that are live where the block is left at its end. */
+static unsigned flags_at_end(const builder *b) {
+    const sn_insn *last = &b->block->insns[b->block->count - 1];
+    if (last->class == SN_INSN_JUMP || last->class == SN_INSN_CALL) return sn_flags_live_at(last->target);
+    return last->class == SN_INSN_PLAIN || leaves_block(last) ? sn_flags_live_at(last->pc + last->length) : SN_FLAGS_ARITHMETIC;
+}
+
 static void find_liveness(builder *b) {
-    unsigned flags = SN_FLAGS_ARITHMETIC, registers = 0xffff;
+    unsigned flags = flags_at_end(b), registers = 0xffff;
     b->live_flags[b->block->count] = (uint8_t)flags;
     b->live_registers[b->block->count] = (uint16_t)registers;
     for (unsigned i = b->block->count; i-- > 0;) {
@@ -224,13 +231,15 @@ static counting_place find_counting_place(const builder *b) {
 }
 
 static void emit_entry_counters(builder *b, const counting_place *where, uint64_t client) {
-    bool spill = where->reg == SN_NO_REGISTER;
-    place(b, SN_PLACE_INSIDE, client,
-          where->by_flags || !spill ? NOTHING_SPILLED : SN_SPILLED(SN_RAX, SN_NOTHING_SPILLED));
+    bool spill = where->reg == SN_NO_REGISTER && !where->by_flags;
+    unsigned reg = spill ? SN_RAX : where->reg;
+    place(b, SN_PLACE_INSIDE, client, spill ? SN_SPILLED(SN_RAX, SN_NOTHING_SPILLED) : NOTHING_SPILLED);
+    if (spill) sn_emit_store_thread(&b->e, reg, SPILL(1));
     for (unsigned i = 0; i < b->block->entry_count; i++) {
         if (where->by_flags) count_with_flags(b, b->block->entry[i]);
-        else count_with_register(b, b->block->entry[i], spill ? SN_RAX : where->reg, spill);
+        else count_with_register(b, b->block->entry[i], reg, false);
     }
+    if (spill) sn_emit_load_thread(&b->e, reg, SPILL(1));
     sn_analysis_record_at(b->analysis)->counted_from = (uint16_t)(sn_emit_address(&b->e) - b->record->start);
 }
 
@@ -944,7 +953,7 @@ static uint64_t emit_edge(builder *b, const open_exit *open) {
     b->pin = open->pin;
     if (open->is_branch) sn_lower_place(b, open->index, SN_WHEN_TAKEN);
     if (open->taken.amount) {
-        bool by_flags = sn_flags_dead_at(exit->target, flags_of(open->taken));
+        bool by_flags = !(sn_flags_live_at(exit->target) & flags_of(open->taken));
         place(b, SN_PLACE_INSIDE, b->block->address,
               by_flags ? NOTHING_SPILLED : SN_SPILLED(SN_RAX, SN_NOTHING_SPILLED));
         if (by_flags) count_with_flags(b, open->taken);
@@ -975,8 +984,20 @@ static void emit_stubs(builder *b) {
     }
 }
 
+/** Counters of branches that have other code where they are taken become part of it: what it needs is saved once. */
+static void join_taken_counters(sn_block *block) {
+    for (unsigned i = 0; i < block->count; i++) {
+        sn_counter_use *use = &block->taken[i];
+        if (!use->amount || !block->analysis.places[i][SN_WHEN_TAKEN].first) continue;
+        sn_insert_taken(block, i);
+        sn_count(block, use->counter, sn_constant(block, use->amount));
+        use->amount = 0;
+    }
+}
+
 static void start_analysis(builder *b) {
-    const sn_block *block = b->block;
+    sn_block *block = b->block;
+    join_taken_counters(block);
     b->analysis = sn_analysis_new(block);
     b->record->analysis = b->analysis;
     find_liveness(b);

@@ -35,6 +35,7 @@ typedef struct lowering {
     uint16_t busy, used;     /**< while registers are given out: taken now; taken ever */
     unsigned live_flags;
     bool saves_flags;
+    bool tests_apart;        /**< equality is tested in a register that no value has: it is free for other operations' own use */
     bool flagless;           /**< the client needs its flags, and every operation takes its form that leaves them alone */
     uint16_t saved;          /**< registers whose client values have been saved */
 } lowering;
@@ -132,10 +133,16 @@ static void choose_forms(lowering *l) {
     }
     l->flagless = changes && possible;
     l->saves_flags = changes && !possible && l->live_flags;
-    if (l->flagless && tests) {
+    l->tests_apart = l->flagless && tests;
+    if (l->tests_apart) {
         l->busy |= 1u << SN_RCX;
         l->used |= 1u << SN_RCX;
     }
+}
+
+/** a - b as a + ~b + 1: in b's register, or another one than a's */
+static bool subtracts_flagless(const lowering *l, const sn_operation *operation) {
+    return l->flagless && operation->kind == SN_OPERATION_COMPUTE && operation->what == SN_SUBTRACT && changes_flags(l, operation);
 }
 
 /** Whether a constant must go through a register where it is used, as the first or the second value of the operation. */
@@ -145,7 +152,7 @@ static bool needs_register(const lowering *l, const sn_operation *operation, boo
     bool small = fits(constant_of(l, value));
     switch ((sn_operation_kind)operation->kind) {
     case SN_OPERATION_COMPUTE:
-        if (first) return false; /* it is loaded into the result */
+        if (first) return subtracts_flagless(l, operation); /* else it is loaded into the result */
         if (l->flagless && operation->what == SN_AND) return !sn_is_part_mask(constant_of(l, value));
         if (operation->what >= SN_SHIFT_LEFT) return l->flagless;
         return !small || (operation->what == SN_SUBTRACT && !is_small_difference(l, value)) || operation->what == SN_MULTIPLY;
@@ -182,6 +189,11 @@ static unsigned plain_address(const lowering *l, const sn_operation *operation) 
     return plain ? operand->base : NO_REGISTER;
 }
 
+/** Whether a counter is added to where it is: by a constant, which changes the flags. */
+static bool counts_in_memory(const lowering *l, const sn_operation *operation) {
+    return !l->live_flags && is_constant(l, operation->a) && fits(constant_of(l, operation->a));
+}
+
 /** Registers for its own use, besides those of values and of constants. */
 static unsigned own_temporaries(const lowering *l, const sn_operation *operation) {
     const sn_operand *operand;
@@ -196,9 +208,8 @@ static unsigned own_temporaries(const lowering *l, const sn_operation *operation
                !pinned_for(l, operation);
     case SN_OPERATION_FIELD:
     case SN_OPERATION_APPENDED: return !pinned_for(l, operation);
-    case SN_OPERATION_COUNT:
+    case SN_OPERATION_COUNT: return !counts_in_memory(l, operation);
     case SN_OPERATION_COUNT_INDEXED: return 1;
-    case SN_OPERATION_COMPUTE: return l->flagless && operation->what == SN_SUBTRACT && changes_flags(l, operation);
     case SN_OPERATION_CHECK: return !l->flagless && operation->number != 0;
     default: return 0;
     }
@@ -251,8 +262,9 @@ static void take_incoming(lowering *l) {
     none. One of the client's is never given. */
 static unsigned register_to_share(const lowering *l, const sn_operation *operation, unsigned number) {
     if (operation->kind != SN_OPERATION_COMPUTE && operation->kind != SN_OPERATION_LOAD) return NO_REGISTER;
-    if (is_constant(l, operation->a) || operation->a == operation->b || last_use[operation->a] != number) return NO_REGISTER;
-    unsigned reg = register_of[operation->a];
+    sn_value value = subtracts_flagless(l, operation) ? operation->b : operation->a;
+    if (is_constant(l, value) || operation->a == operation->b || last_use[value] != number) return NO_REGISTER;
+    unsigned reg = register_of[value];
     return l->busy >> reg & 1 ? reg : NO_REGISTER;
 }
 
@@ -282,12 +294,13 @@ static void give_out(lowering *l) {
         const sn_operation *operation = at(l, number);
         unsigned count = 0;
         uint8_t *own = temporaries[number];
-        if (needs_register(l, operation, true)) own[count++] = (uint8_t)take(l);
-        if (needs_register(l, operation, false)) own[count++] = (uint8_t)take(l);
-        for (unsigned i = own_temporaries(l, operation); i; i--) own[count++] = (uint8_t)take(l);
+        unsigned needed = needs_register(l, operation, true) + needs_register(l, operation, false) + own_temporaries(l, operation);
+        if (l->tests_apart && needed && !is_equality(operation)) own[count++] = SN_RCX, needed--;
+        for (; needed; needed--) own[count++] = (uint8_t)take(l);
         if (sn_operation_sets(operation) && register_of[operation->result] == NO_REGISTER)
             register_of[operation->result] = (uint8_t)register_for_result(l, operation, number);
-        for (unsigned i = 0; i < count; i++) release(l, own[i]);
+        for (unsigned i = 0; i < count; i++)
+            if (!(l->tests_apart && own[i] == SN_RCX)) release(l, own[i]);
         release_last_used(l, operation, number);
     }
 }
@@ -438,13 +451,14 @@ static bool emit_flagless(lowering *l, const sn_operation *operation, const uint
     sn_emitter *e = &l->b->e;
     unsigned result = register_of[operation->result], a = is_constant(l, operation->a) ? result : register_of[operation->a];
     if (!l->flagless || !changes_flags(l, operation)) return false;
+    if (operation->what == SN_SUBTRACT) {
+        a = value_in(l, operation->a, &own);
+        sn_emit_flagless_subtract(e, result, a, value_in(l, operation->b, &own));
+        return true;
+    }
     if (is_constant(l, operation->a)) sn_emit_load_constant(e, result, constant_of(l, operation->a));
     if (operation->what == SN_AND) {
         sn_emit_flagless_and(e, result, a, constant_of(l, operation->b), own[0]);
-    } else if (operation->what == SN_SUBTRACT) {
-        unsigned b = value_in(l, operation->b, &own);
-        sn_emit_flagless_subtract(e, own[0], a, b);
-        sn_emit_move(e, result, own[0]);
     } else {
         unsigned count = value_in(l, operation->b, &own);
         sn_emit_flagless_shift(e, shift_extensions[operation->what], result, a, count);
@@ -603,7 +617,7 @@ static void emit_count(lowering *l, const sn_operation *operation, const uint8_t
     sn_emitter *e = &l->b->e;
     bool constant = is_constant(l, operation->a);
     uint64_t amount = constant ? constant_of(l, operation->a) : 0;
-    if (constant && fits(amount) && !l->live_flags) {
+    if (counts_in_memory(l, operation)) {
         sn_emit_add_thread_constant(e, COUNTER(operation->number), (int32_t)amount);
         return;
     }
@@ -937,7 +951,7 @@ void sn_lower_place(builder *b, unsigned index, sn_when when) {
     l->available = 0xffff & ~(1u << SN_RSP);
     l->available &= (uint16_t)~operand_registers(l, number);
     if (when == SN_WHEN_TAKEN) {
-        l->live_flags = sn_flags_dead_at(l->insn->target, SN_FLAGS_ARITHMETIC) ? 0 : SN_FLAGS_ARITHMETIC;
+        l->live_flags = sn_flags_live_at(l->insn->target);
     } else {
         l->live_flags = b->live_flags[point];
         /* The engine looks at all of the client's registers when one of the operations leaves the cache. */
