@@ -131,7 +131,7 @@ static void end_frame(sn_thread *thread, sn_hook_stack *stack, const sn_call_fra
 
 void sn_hook_end_slowly(sn_thread *thread) {
     sn_hook_stack *stack = (sn_hook_stack *)thread->slots[sn_hook_slot];
-    uint64_t slot = sn_thread_stack_pointer(thread);
+    uint64_t slot = sn_thread_stack_pointer(thread) + SN_RETURN_ADDRESS_SIZE;
     for (sn_call_frame *frame = sn_call_frame_of(thread); frame && (frame->slot & ~SN_FRAME_MARKS) == slot;
          frame = sn_call_frame_below(frame))
         if (frame->slot & SN_FRAME_SLOWLY) end_frame(thread, stack, frame);
