@@ -1,4 +1,4 @@
-"""The cache models and predictors of src/tools/cache, reference by reference, against tests/cache_simulator.py.
+"""The cache models and predictors of src/tools/simulator, reference by reference, against tests/cache_simulator.py.
 
 On random references of several kinds, and on a trace recorded from a program by `sonde memtrace`.
 """
@@ -10,8 +10,8 @@ import pytest
 import cache_simulator
 from conftest import ROOT, SONDE
 
-TOOL = ROOT / "src" / "tools" / "cache"
-MODEL_FILES = [TOOL / f"{name}.c" for name in (
+SIMULATOR = ROOT / "src" / "tools" / "simulator"
+MODEL_FILES = [SIMULATOR / f"{name}.c" for name in (
     "code_cache", "geometry", "level", "memory", "shared_level", "model", "model_cachegrind", "model_hierarchy", "passes", "predictor",
     "segments", "simulate", "sites", "tally", "x86_64/vector_passes")]
 
@@ -35,7 +35,7 @@ def replay(tmp_path_factory):
     program = tmp_path_factory.mktemp("replay") / "cache_replay"
     subprocess.run(["gcc", "-std=gnu17", "-D_GNU_SOURCE", "-g", "-O1", "-Wall", "-Wextra", "-Werror",
                     "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", f"-I{ROOT / 'include'}",
-                    f"-I{TOOL}", ROOT / "tests/programs/cache_replay.c", *MODEL_FILES, "-o", program],
+                    f"-I{SIMULATOR}", ROOT / "tests/programs/cache_replay.c", *MODEL_FILES, "-o", program],
                    check=True, timeout=120)
 
     def run(words, lines):

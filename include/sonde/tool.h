@@ -465,6 +465,35 @@ sn_call_frame *sn_call_frame_of(sn_thread *thread);
 /** The frame below, NULL below the first one of a stack; may be called from SN_FAST functions. */
 sn_call_frame *sn_call_frame_below(sn_call_frame *frame);
 
+/**
+ * What tells of frames in a trace, at the time that they come and go, among the tool's own records. A word's kind is in its
+ * highest 16 bits, which no address has.
+ *
+ * When a function begins, there are three words: the frame that it begins in, where it was called from, and the function. Again
+ * for the same frame and site if what began before was not yet the function that was called, but a linker that looked for it.
+ * A frame that goes is told together with those above it, unless it goes with all of its stack.
+ */
+typedef enum sn_frame_word {
+    SN_FRAME_BEGAN = 0xfff0, /**< the address of the sn_call_frame, which is not to be read: it may be another call's by now */
+    SN_FRAME_SITE,           /**< a number: sn_call_site_address() */
+    SN_FRAME_FUNCTION,       /**< where it begins */
+    SN_FRAME_GONE,           /**< the address of a frame: it and those above it on its stack are gone */
+} sn_frame_word;
+
+static inline unsigned sn_frame_word_kind(uint64_t word) { return (unsigned)(word >> 48); }
+static inline uint64_t sn_frame_word_value(uint64_t word) { return word & ((UINT64_C(1) << 48) - 1); }
+
+/** From the start callback, after sn_contexts_enable(): append such words to a trace of records of 8 bytes. At most 2 traces. */
+void sn_contexts_trace(sn_trace *trace);
+
+/** Of a SN_FRAME_SITE: the address of the call instruction; 0 for tail calls and signal handlers, and for the first frame of a
+    stack. Any thread may ask. */
+uint64_t sn_call_site_address(uint32_t site);
+/** Whether it is where signal handlers are called from. */
+bool sn_call_site_is_signal(uint32_t site);
+/** The address of the first frame of the stack that has a frame at that address: it tells stacks apart. */
+uint64_t sn_call_frame_first(uint64_t frame);
+
 /** Whether a function begins at the instruction at `index`. Code that the tool inserts before it runs when the function's
     frame is there. */
 bool sn_block_begins_function(const sn_block *block, unsigned index);

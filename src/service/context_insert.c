@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "jit/insert.h"
+#include "jit/trace.h"
 #include "service/contexts.h"
 #include "service/hooks.h"
 #include "service/locate.h"
@@ -97,6 +98,46 @@ static sn_value constant(sn_block *block, uint64_t value) { return sn_constant(b
 /** A field of the last frame, `end` being behind it. */
 #define LAST(field) ((int32_t)offsetof(sn_call_frame, field) - FRAME)
 
+/** The traces that are told of frames. */
+enum { MOST_TOLD = 2 };
+static sn_trace *told[MOST_TOLD];
+static unsigned told_count;
+
+void sn_contexts_trace(sn_trace *trace) {
+    if (told_count == MOST_TOLD || sn_trace_record_size(trace) != sizeof(uint64_t))
+        sn_fail(SN_STATUS_ENGINE, "the tool has more than %d traces told of frames, or of other records than words", MOST_TOLD);
+    told[told_count++] = trace;
+}
+
+static void tell(sn_block *block, sn_value word) {
+    for (unsigned i = 0; i < told_count; i++)
+        sn_trace_append(block, told[i], 1, &(sn_field){.offset = 0, .size = sizeof(uint64_t), .value = word});
+}
+
+static sn_value word_of(sn_block *block, sn_frame_word kind, sn_value value, int64_t more) {
+    return sn_compute(block, SN_ADD, value, constant(block, ((uint64_t)kind << 48) + (uint64_t)more));
+}
+
+/** Behind the check, which those pass over who call the function: they are told here too. */
+static void tell_function(sn_block *block, unsigned index, uint64_t address) {
+    if (!told_count) return;
+    sn_insert_before(block, index);
+    sn_value end = sn_slot_load(block, sn_shadow.slots.end);
+    tell(block, word_of(block, SN_FRAME_BEGAN, end, -FRAME));
+    tell(block, word_of(block, SN_FRAME_SITE, sn_load(block, end, LAST(site), 4), 0));
+    tell(block, constant(block, (uint64_t)SN_FRAME_FUNCTION << 48 | address));
+}
+
+/** Frames may have gone since there were those up to `before`. */
+static void tell_if_gone(sn_block *block, sn_value before) {
+    if (!told_count) return;
+    sn_label is_same = sn_label_new(block);
+    sn_value end = sn_slot_load(block, sn_shadow.slots.end);
+    sn_branch_if(block, SN_EQUAL, before, end, is_same);
+    tell(block, word_of(block, SN_FRAME_GONE, end, 0));
+    sn_label_here(block, is_same);
+}
+
 static void insert_entry(sn_block *block, unsigned index, uint64_t address) {
     note_start(address);
     block->functions |= UINT64_C(1) << index;
@@ -105,6 +146,7 @@ static void insert_entry(sn_block *block, unsigned index, uint64_t address) {
     sn_value end = sn_slot_load(block, sn_shadow.slots.end);
     sn_insert_check(block, end, LAST(target), constant(block, address), 0, sn_shadow_entered, address);
     sn_hooks_insert_entry(block, index, address);
+    tell_function(block, index, address);
 }
 
 /** A stub, if it was called: the frame is that of a call to where it leads. */
@@ -182,13 +224,16 @@ static void insert_return(sn_block *block, unsigned index) {
                                    sn_load(block, end, LAST(data), 8));
         sn_count_indexed(block, sn_shadow.inclusive, sn_load(block, end, LAST(site), 4), cost);
     }
+    if (told_count) tell(block, word_of(block, SN_FRAME_GONE, end, -FRAME));
     sn_slot_store(block, sn_shadow.slots.end, sn_compute(block, SN_ADD, end, constant(block, (uint64_t)-FRAME)));
 }
 
 /** What was called at a lower stack pointer is over. */
 static void insert_unwinding(sn_block *block) {
+    sn_value before = sn_slot_load(block, sn_shadow.slots.end);
     sn_value arguments[] = {sn_current_thread(block), sn_stack_pointer(block)};
     sn_call_fast(block, (void *)sn_shadow_unwind, 2, arguments);
+    tell_if_gone(block, before);
 }
 
 static void insert_switch(sn_block *block, unsigned index) {
@@ -196,12 +241,14 @@ static void insert_switch(sn_block *block, unsigned index) {
     sn_value old = sn_stack_pointer(block);
     sn_insert_after(block, index);
     sn_label is_known = sn_label_new(block);
+    sn_value before = sn_slot_load(block, sn_shadow.slots.end);
     sn_value new = sn_stack_pointer(block);
     sn_value arguments[] = {sn_current_thread(block), old, new};
     sn_value is_new = sn_call_fast(block, (void *)sn_shadow_switched, 3, arguments);
     sn_branch_if(block, SN_EQUAL, is_new, constant(block, 0), is_known);
     sn_call(block, (void *)sn_shadow_new_stack, 3, arguments);
     sn_label_here(block, is_known);
+    tell_if_gone(block, before);
 }
 
 void sn_contexts_insert_before(sn_block *block) {

@@ -36,6 +36,20 @@ void *sn_contexts_reserve(size_t size) {
     return memory;
 }
 
+/** The same, beginning at a multiple of `alignment`, a power of two. */
+static void *reserve_aligned(size_t size, size_t alignment) {
+    char *memory = sn_contexts_reserve(size + alignment);
+    char *start = (char *)(((uintptr_t)memory + alignment - 1) & ~(uintptr_t)(alignment - 1));
+    if (start != memory) munmap(memory, (size_t)(start - memory));
+    munmap(start + size, (size_t)(memory + alignment - start));
+    return start;
+}
+
+uint64_t sn_call_frame_first(uint64_t frame) {
+    bool is_own = frame - (uint64_t)stacks >= MOST_STACKS * STACK_SIZE;
+    return frame & ~((is_own ? OWN_STACK_SIZE : STACK_SIZE) - 1);
+}
+
 /** One more in the pool, if there is room. The lock is held. */
 static void make_stack(void) {
     if (stack_count == MOST_STACKS) return;
@@ -55,7 +69,7 @@ static void begin_at_base(sn_thread *thread, sn_shadow_stack *stack, uint64_t st
 
 static void thread_begins(sn_thread *thread, const sn_thread *parent) {
     sn_shadow_stack *own = sn_contexts_reserve(sizeof *own);
-    own->frames = sn_contexts_reserve(OWN_STACK_SIZE);
+    own->frames = reserve_aligned(OWN_STACK_SIZE, OWN_STACK_SIZE);
     own->is_own = true;
     thread->slots[own_slot] = (uint64_t)own;
     begin_at_base(thread, own, sn_thread_stack_pointer(thread));
@@ -204,7 +218,7 @@ void sn_contexts_enable(void) {
     is_on = true;
     sn_shadow.slots = (sn_shadow_slots){.end = sn_slot_new(), .current = sn_slot_new()};
     own_slot = sn_slot_new();
-    stacks = sn_contexts_reserve(MOST_STACKS * STACK_SIZE);
+    stacks = reserve_aligned(MOST_STACKS * STACK_SIZE, STACK_SIZE);
     for (unsigned i = 0; i < SPARE_STACKS; i++) make_stack();
     sn_shadow.suspended_room = MOST_STACKS;
     sn_shadow.suspended = sn_contexts_reserve(MOST_STACKS * sizeof(sn_shadow_stack *));

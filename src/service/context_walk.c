@@ -21,6 +21,10 @@ bool sn_context_describe(sn_context context, sn_context_info *info) {
     return true;
 }
 
+uint64_t sn_call_site_address(uint32_t site) { return site < SN_SITE_FIRST ? 0 : sn_shadow.sites[site].address; }
+
+bool sn_call_site_is_signal(uint32_t site) { return site == SN_SITE_SIGNAL; }
+
 /* ------------------------------------------------------------------------------------------------- printing */
 
 typedef struct printing {

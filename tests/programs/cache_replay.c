@@ -1,11 +1,11 @@
 /**
- * @fileoverview Puts references through the simulation of src/tools/cache: `cache_replay MODEL PASSES I1 D1 L2 LL < TRACE`.
+ * @fileoverview Puts references through the simulation of src/tools/simulator: `cache_replay MODEL PASSES I1 D1 L2 LL < TRACE`.
  *
  * Geometries are SIZE,WAYS,LINE; PASSES is `plain` or `best`. A line of the trace is KIND ADDRESS SIZE INSTRUCTION, the kind
  * 0, 1 or 2 (cache_kind), the others hexadecimal; INSTRUCTION is below 2^32. For each a line tells how many levels were
  * missed. The references become segments as inserted code would trace them: a fetch and some references behind it, or
  * references that vary. `cache_replay predict` does the same for the branch predictors: lines `c ADDRESS TAKEN` and
- * `i ADDRESS TARGET`, answers 0 or 1. Compiled with the tool's files and run by tests/test_cache_model.py.
+ * `i ADDRESS TARGET`, answers 0 or 1. Compiled with the simulation's files and run by tests/test_cache_model.py.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -106,7 +106,7 @@ static void add_segment(size_t first, size_t end) {
             .site = references[i].site, .size = (uint16_t)references[i].size, .kind = (uint8_t)references[i].kind};
         add_word(&references[i], segment.varies);
     }
-    cache_segment_set(number, &segment, lines);
+    cache_segment_set(number, &segment, lines, (cache_segment_size){0});
 }
 
 /** References that vary have their site in common: each is a segment then. */

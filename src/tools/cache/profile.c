@@ -11,8 +11,8 @@
 
 #include <sonde/cachegrind.h>
 
-#include "memory.h"
-#include "settings.h"
+#include "simulator/memory.h"
+#include "simulator/setup.h"
 
 /** An instruction of a block that was executed. */
 typedef struct executed {
@@ -36,6 +36,8 @@ typedef struct module_name {
 } module_name;
 
 static module_name *module_names; /* few, and needed until the end */
+
+const char *cache_profile_file;
 
 /* -------------------------------------------------------------------------- events */
 
@@ -281,12 +283,10 @@ void cache_profile_free(cache_profile *profile) {
 
 static void describe(sn_cachegrind *file) {
     for (unsigned i = 0; i < CACHE_COUNT; i++) {
-        const cache_geometry *geometry = &cache_current.geometries[i];
-        char text[120];
+        char text[120], cache[80];
         if (cache_current.simulates_caches && cache_current.model->has[i]) {
-            snprintf(text, sizeof text, "%s cache:         %llu B, %llu B, %llu-way associative", cache_names[i],
-                     (unsigned long long)geometry->size, (unsigned long long)geometry->line,
-                     (unsigned long long)geometry->ways);
+            cache_describe(i, cache, sizeof cache);
+            snprintf(text, sizeof text, "%s cache:         %s", cache_names[i], cache);
             sn_cachegrind_description(file, text);
         }
     }
@@ -298,7 +298,7 @@ static void describe(sn_cachegrind *file) {
 }
 
 void cache_profile_write(const cache_profile *profile) {
-    FILE *stream = sn_file_create(cache_current.file);
+    FILE *stream = sn_file_create(cache_profile_file);
     const char *const *words;
     sn_cachegrind file;
     if (stream == NULL) {

@@ -28,6 +28,9 @@ unsigned cache_profile_references(cache_kind kind);
 /** Where Bc is, with Bcm, Bi and Bim behind it. */
 unsigned cache_profile_branches(void);
 
+/** Its name, as sn_file_create() wants it. Set by cache.c. */
+extern const char *cache_profile_file;
+
 void cache_profile_make(cache_profile *profile, const cache_summary *summary);
 /** Write it to the file that the options name. */
 void cache_profile_write(const cache_profile *profile);

@@ -1,9 +1,9 @@
 /**
  * @fileoverview What the tool `cache` keeps about each translated block, and what it inserts there.
  *
- * With simulation of caches, a trace (words.h) tells all: how often each segment of the block (segments.h) was entered,
+ * With simulation of caches, a trace (simulator/words.h) tells all: how often each segment of the block was entered,
  * and what was referred to. Without, counters tell how often each instruction was executed: entries, less passes that
- * left by an earlier branch. Passes that a signal or fault cut short are kept by site, see sites.h.
+ * left by an earlier branch. Passes that a signal or fault cut short are kept by site, see simulator/sites.h.
  *
  * Made while instrumenting, serialised by Sonde; then constant, and read by all threads. Never freed: a block that was
  * discarded has been executed all the same.
@@ -13,26 +13,12 @@
 
 #include <sonde/tool.h>
 
-#include "model.h"
-#include "tally.h"
-
-enum {
-    CACHE_CONDITIONAL = 1, /**< without simulation, has a counter of the times that it was taken */
-    CACHE_REPEATED = 2,    /**< has two counters: iterations, and starts with a count of zero */
-    CACHE_INDIRECT = 4,    /**< jump or call to an address that it computes; not returns */
-};
-
-typedef struct cache_instruction {
-    uint64_t address;
-    uint32_t segment;      /**< with simulation */
-    uint8_t length;
-    uint8_t shape;         /**< CACHE_* bits */
-    uint8_t reads, writes; /**< references that each execution makes; those that vary are counted as they happen */
-} cache_instruction;
+#include "simulator/tally.h"
+#include "simulator/trace.h"
 
 typedef struct cache_record {
     struct cache_record *next;  /**< all records, the newest first */
-    uint32_t first_site;        /**< sites.h: one an instruction */
+    uint32_t first_site;        /**< simulator/sites.h: one an instruction */
     sn_counter counters;        /**< the first: entries, without simulation; then those of the instructions, in order */
     uint32_t counter_count;
     uint32_t instruction_count;

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "settings.h"
+#include "simulator/settings.h"
 
 enum { NUMBER_SIZE = 32, LABEL_SIZE = 24, LABEL_WIDTH = 15 };
 

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "branches.h"
-#include "memory.h"
-#include "settings.h"
-#include "shared_level.h"
-#include "simulate.h"
-#include "words.h"
+#include "simulator/branches.h"
+#include "simulator/memory.h"
+#include "simulator/settings.h"
+#include "simulator/shared_level.h"
+#include "simulator/simulate.h"
+#include "simulator/words.h"
 
 typedef struct cache_thread {
     cache_sites sites;

@@ -9,8 +9,8 @@
 #include <sonde/tool.h>
 
 #include "record.h"
-#include "sites.h"
-#include "tally.h"
+#include "simulator/sites.h"
+#include "simulator/tally.h"
 
 /** Everything counted, all threads, alive or not. Freed by cache_summary_free(). */
 typedef struct cache_summary {

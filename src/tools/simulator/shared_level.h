@@ -3,8 +3,8 @@
  *
  * Threads that use different sets do not wait for each other. Used by the models for their last level.
  */
-#ifndef SONDE_TOOLS_CACHE_SHARED_LEVEL_H
-#define SONDE_TOOLS_CACHE_SHARED_LEVEL_H
+#ifndef SONDE_TOOLS_SIMULATOR_SHARED_LEVEL_H
+#define SONDE_TOOLS_SIMULATOR_SHARED_LEVEL_H
 
 #include "level.h"
 

@@ -2,18 +2,18 @@
  * @fileoverview The words of the trace that is simulated: what a thread did, in order.
  *
  * A word is a reference to data: its address, with the size in the highest byte, and the role in the next one where
- * references vary; or a tag, which no address of a program
- * looks like. The tag of a segment (segments.h) says that control has entered it; the references behind it are those of the
- * segment, in order. The tag of a cut says that a signal or fault ended a pass before a site (sites.h); references that vary
- * may go on behind it.
+ * references vary; or a tag, whose highest bit is set, which those of a program's addresses are not. The tag of a segment
+ * (segments.h) says that control has entered it; the references behind it are those of the segment, in order. The tag of a cut
+ * says that a signal or fault ended a pass before a site (sites.h); references that vary may go on behind it. Other tags tell
+ * of calls (enum sn_frame_word, if the tool asks for them); they may stand inside of a segment.
  *
  * A reference that faults may be at any address at all. One that looks like a tag is taken for one: then some counts are
- * wrong, and nothing else. (These addresses are those of the kernel's code.)
+ * wrong, and nothing else. (These addresses are those of the kernel.)
  *
- * Written by the code that record.c inserts and by its callbacks, read by simulate.c.
+ * Written by the code that trace.c inserts and by the tools' callbacks, read by simulate.c.
  */
-#ifndef SONDE_TOOLS_CACHE_WORDS_H
-#define SONDE_TOOLS_CACHE_WORDS_H
+#ifndef SONDE_TOOLS_SIMULATOR_WORDS_H
+#define SONDE_TOOLS_SIMULATOR_WORDS_H
 
 #include <stdint.h>
 
@@ -25,7 +25,9 @@
 /** The tag of segment 0; the tags of cuts are behind those of the segments. As numbers of 32 bits with a sign, they take
     one instruction to append. */
 #define CACHE_WORD_TAGS UINT64_C(0xffffffff80000000)
-#define CACHE_WORD_TAG_COUNT (2 * UINT64_C(0x20000000))
+
+/** Whether a word is any tag at all. */
+#define CACHE_WORD_IS_TAG(word) ((word) >> 63 != 0)
 
 enum {
     CACHE_WORD_ROLE_SHIFT = 48,
@@ -44,9 +46,10 @@ static inline uint64_t cache_word_cut(uint32_t site) {
     return CACHE_WORD_TAGS + CACHE_WORD_NUMBERS + site;
 }
 
-/** What a tag tells: the number of a segment; of a cut, CACHE_WORD_NUMBERS and the site. */
-static inline uint32_t cache_word_number(uint64_t tag) {
-    return (uint32_t)tag - (uint32_t)CACHE_WORD_TAGS;
+/** What a tag tells: the number of a segment; of a cut, CACHE_WORD_NUMBERS and the site; others: twice CACHE_WORD_NUMBERS or
+    more. */
+static inline uint64_t cache_word_number(uint64_t tag) {
+    return tag - CACHE_WORD_TAGS;
 }
 
 static inline uint64_t cache_word_address(uint64_t word) {

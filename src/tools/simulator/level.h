@@ -3,8 +3,8 @@
  *
  * The set of a line is given by the low bits of its number. Not thread-safe: shared caches lock (shared_level.h).
  */
-#ifndef SONDE_TOOLS_CACHE_LEVEL_H
-#define SONDE_TOOLS_CACHE_LEVEL_H
+#ifndef SONDE_TOOLS_SIMULATOR_LEVEL_H
+#define SONDE_TOOLS_SIMULATOR_LEVEL_H
 
 #include <stdbool.h>
 

@@ -2,13 +2,13 @@
  * @fileoverview Segments: stretches of blocks that control enters at the top and leaves at the end, and what each execution
  * of one refers to.
  *
- * A segment ends behind a conditional branch, behind an instruction whose accesses vary, and where the code has come to a
- * third line of the instruction cache. The accesses of an instruction that vary are a segment of their own, without code.
+ * A segment ends behind a conditional branch, behind an instruction whose accesses vary, where a function begins that the
+ * tool follows, and where the code has come to a third line of the instruction cache. The accesses of an instruction that vary are a segment of their own, without code.
  *
- * Made by record.c while instrumenting, serialised by Sonde; then constant, and read by all threads. Never freed.
+ * Made by trace.c while instrumenting, serialised by Sonde; then constant, and read by all threads. Never freed.
  */
-#ifndef SONDE_TOOLS_CACHE_SEGMENTS_H
-#define SONDE_TOOLS_CACHE_SEGMENTS_H
+#ifndef SONDE_TOOLS_SIMULATOR_SEGMENTS_H
+#define SONDE_TOOLS_SIMULATOR_SEGMENTS_H
 
 #include <stdbool.h>
 
@@ -46,17 +46,28 @@ typedef struct cache_segment_lines {
     uint32_t first, last; /**< CACHE_NO_CODE_LINE, both: it is no code */
 } cache_segment_lines;
 
+/** How many references each execution of a segment makes, those left out of the trace included; not those that vary. */
+typedef struct cache_segment_size {
+    uint16_t reads, writes;
+} cache_segment_size;
+
+/** Sums of such sizes in one number: reads in the lower half, writes in the upper. */
+static inline uint64_t cache_segment_packed(cache_segment_size size) {
+    return size.reads | (uint64_t)size.writes << 32;
+}
+
 /** All segments up to now. What was handed out before stays as it is. */
 typedef struct cache_segments {
     struct cache_segments *smaller; /**< given up, but somebody may be reading it */
     uint32_t count, room;
     cache_segment *segments;
     cache_segment_lines *lines; /**< what is needed of each one each time that it is executed */
+    uint64_t *sizes;            /**< packed: the same when somebody wants to know sums as they grow */
 } cache_segments;
 
 /** A new segment's number; and what it is, before it is executed. What it points to must live for ever. */
 uint32_t cache_segment_new(void);
-void cache_segment_set(uint32_t number, const cache_segment *segment, cache_segment_lines lines);
+void cache_segment_set(uint32_t number, const cache_segment *segment, cache_segment_lines lines, cache_segment_size size);
 
 /** Those that were made before anything happened that the caller knows of; NULL if there are none. */
 const cache_segments *cache_segments_now(void);

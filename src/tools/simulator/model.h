@@ -6,8 +6,8 @@
  * has a core, which it alone uses; what cores share, the model locks. To add a model: write its file, and add its row
  * to model.c.
  */
-#ifndef SONDE_TOOLS_CACHE_MODEL_H
-#define SONDE_TOOLS_CACHE_MODEL_H
+#ifndef SONDE_TOOLS_SIMULATOR_MODEL_H
+#define SONDE_TOOLS_SIMULATOR_MODEL_H
 
 #include "geometry.h"
 

@@ -11,7 +11,6 @@
 enum { WIDTH = CACHE_LEVEL_VECTOR };
 
 static VECTORS void split(cache_piece *piece, const uint64_t *words, uint32_t count, uint32_t line_shift) {
-    const __m512i first_tag = _mm512_set1_epi64((int64_t)CACHE_WORD_TAGS), tag_count = _mm512_set1_epi64(CACHE_WORD_TAG_COUNT);
     const __m512i line = _mm512_set1_epi64(1 << line_shift), in_line = _mm512_set1_epi64((1 << line_shift) - 1);
     const __m512i size_mask = _mm512_set1_epi64(CACHE_WORD_SIZE_MASK), usual = _mm512_set1_epi64(CACHE_WORD_USUAL_SIZE);
     const __m512i address = _mm512_set1_epi64((int64_t)cache_word_address(UINT64_MAX));
@@ -21,7 +20,7 @@ static VECTORS void split(cache_piece *piece, const uint64_t *words, uint32_t co
     for (uint32_t i = 0; i < count; i += WIDTH) {
         __mmask8 valid = count - i >= WIDTH ? 0xff : (__mmask8)((1u << (count - i)) - 1);
         __m512i word = _mm512_maskz_loadu_epi64(valid, words + i);
-        __mmask8 is_tag = _mm512_mask_cmplt_epu64_mask(valid, _mm512_sub_epi64(word, first_tag), tag_count);
+        __mmask8 is_tag = _mm512_mask_cmplt_epi64_mask(valid, word, _mm512_setzero_si512()); /* CACHE_WORD_IS_TAG */
         __mmask8 is_reference = (__mmask8)(valid & ~is_tag);
         __m512i size = _mm512_and_si512(_mm512_srli_epi64(word, CACHE_WORD_SIZE_SHIFT), size_mask);
         size = _mm512_mask_mov_epi64(size, _mm512_testn_epi64_mask(size, size), usual);

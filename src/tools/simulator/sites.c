@@ -27,7 +27,7 @@ static uint32_t sites_used;
 uint32_t cache_sites_new(uint32_t count) {
     uint32_t first = sites_used;
     if (count > CACHE_WORD_NUMBERS - sites_used) {
-        sn_fail(125, "cache: too much code");
+        sn_fail(125, "too much code to simulate");
     }
     sites_used += count;
     return first;
@@ -48,6 +48,7 @@ uint32_t cache_sites_new(uint32_t count) {
 typedef struct place {
     uint64_t address;
     uint32_t segment;
+    cache_segment_size rest;
 } place;
 
 /** That of all sites, in parts. A part is there before a trace can name one of its sites. */
@@ -63,8 +64,9 @@ void cache_site_set_address(uint32_t site, uint64_t address) {
     place_of(site)->address = address;
 }
 
-void cache_site_set_segment(uint32_t site, uint32_t segment) {
+void cache_site_set_segment(uint32_t site, uint32_t segment, cache_segment_size rest) {
     place_of(site)->segment = segment;
+    place_of(site)->rest = rest;
 }
 
 uint64_t cache_site_address(uint32_t site) {
@@ -73,6 +75,10 @@ uint64_t cache_site_address(uint32_t site) {
 
 uint32_t cache_site_segment(uint32_t site) {
     return places[site >> PART_BITS] == NULL ? 0 : place_of(site)->segment;
+}
+
+cache_segment_size cache_site_rest(uint32_t site) {
+    return place_of(site)->rest;
 }
 
 uint64_t *cache_site_counters(cache_sites *sites, uint32_t site) {

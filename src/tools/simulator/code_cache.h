@@ -5,8 +5,8 @@
  * last, if it is in the cache; that is all that a hit changes. A miss looks in its set for the line that was used
  * longest ago: LRU, as level.h has it.
  */
-#ifndef SONDE_TOOLS_CACHE_CODE_CACHE_H
-#define SONDE_TOOLS_CACHE_CODE_CACHE_H
+#ifndef SONDE_TOOLS_SIMULATOR_CODE_CACHE_H
+#define SONDE_TOOLS_SIMULATOR_CODE_CACHE_H
 
 #include <stdbool.h>
 

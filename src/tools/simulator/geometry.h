@@ -3,8 +3,8 @@
  *
  * cache.c parses and completes them; the models build caches of them.
  */
-#ifndef SONDE_TOOLS_CACHE_GEOMETRY_H
-#define SONDE_TOOLS_CACHE_GEOMETRY_H
+#ifndef SONDE_TOOLS_SIMULATOR_GEOMETRY_H
+#define SONDE_TOOLS_SIMULATOR_GEOMETRY_H
 
 #include <stdbool.h>
 #include <stddef.h>

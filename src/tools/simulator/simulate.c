@@ -6,7 +6,7 @@
  *   - filter: references to the line that was used last in its set of D1 change nothing; the others are candidates;
  *   - use_candidates: candidates go through D1 (passes.h);
  *   - enter_segments: each segment that was entered is counted, and its lines are used in I1 (code_cache.h);
- *   - tell_misses: what missed goes to the model, in the order of the trace.
+ *   - tell_misses: what missed goes to the model, in the order of the trace; and words that tell of frames, to who watches.
  * The first passes look at everything and let nearly nothing through; so they have no branches that the processor could not
  * predict.
  */
@@ -25,7 +25,14 @@
 typedef struct missed_fetch {
     const cache_segment_fetch *fetch;
     uint32_t before; /**< how many references of the piece come before it */
+    uint32_t tag;    /**< of the segment; 0: of an earlier piece */
 } missed_fetch;
+
+/** A word that tells of a frame. */
+typedef struct frame_word {
+    uint32_t tag;
+    uint64_t references; /**< of the piece until then: cache_segment_packed() */
+} frame_word;
 
 struct cache_simulation {
     cache_code_cache code;
@@ -40,6 +47,9 @@ struct cache_simulation {
     uint32_t open_segment;          /**< what the next piece begins in */
     uint32_t open_seen;             /**< words of it that were in earlier pieces */
     uint32_t last_code;             /**< the last segment entered that is code */
+    cache_frame_watcher watcher;    /**< .frame NULL: nobody watches, and there are no totals */
+    bool counts_totals;
+    cache_totals totals;
     cache_piece piece;
     uint64_t last_lines[CACHE_PIECE_WORDS];        /**< of each reference that may span lines */
     uint32_t spanning_places[CACHE_PIECE_WORDS];   /**< which candidates these are */
@@ -48,6 +58,9 @@ struct cache_simulation {
     uint32_t missed[CACHE_PIECE_WORDS + 1];        /**< references */
     missed_fetch missed_fetches[CACHE_SEGMENT_LINES * (CACHE_PIECE_WORDS + 2)];
     uint32_t candidate_count, missed_count, missed_fetch_count;
+    uint64_t references;            /**< of what was entered in this piece: cache_segment_packed() */
+    frame_word frame_words[CACHE_PIECE_WORDS + 1];
+    uint32_t frame_word_count;
 };
 
 cache_simulation *cache_simulation_new(cache_sites *sites, cache_tally *tally, const cache_passes *passes) {
@@ -77,6 +90,27 @@ void cache_simulation_free(cache_simulation *simulation) {
     free(simulation);
 }
 
+void cache_simulation_watch(cache_simulation *simulation, const cache_frame_watcher *watcher) {
+    simulation->watcher = *watcher;
+    simulation->counts_totals = true;
+}
+
+const cache_totals *cache_simulation_totals(const cache_simulation *simulation) {
+    return &simulation->totals;
+}
+
+void cache_simulation_count(cache_simulation *simulation, cache_sites *sites, bool counts) {
+    simulation->sites = sites;
+    simulation->counts_totals = counts;
+}
+
+/** `packed`: cache_segment_packed(); if more was taken back than there was, of the piece before, as a negative number. */
+static void add_references(cache_totals *totals, uint64_t packed) {
+    uint64_t reads = (uint64_t)(int64_t)(int32_t)packed;
+    totals->references[CACHE_READ] += reads;
+    totals->references[CACHE_WRITE] += (uint64_t)(int64_t)(int32_t)((packed - reads) >> 32);
+}
+
 /* ------------------------------------------------------------------- where things are */
 
 /** The segment that a tag of the piece enters. A cut does not end one that varies: what was done of a repeated instruction is
@@ -85,11 +119,11 @@ static uint32_t segment_number(const cache_simulation *simulation, const uint64_
     const cache_segments *known = simulation->segments;
     bool was_cut = false;
     for (; tag > 0; tag--) {
-        uint32_t number = cache_word_number(words[simulation->piece.places[tag]]);
+        uint64_t number = cache_word_number(words[simulation->piece.places[tag]]);
         if (number < CACHE_WORD_NUMBERS) {
-            return number < known->count && (!was_cut || known->segments[number].varies) ? number : CACHE_NO_SEGMENT;
+            return number < known->count && (!was_cut || known->segments[number].varies) ? (uint32_t)number : CACHE_NO_SEGMENT;
         }
-        was_cut = true;
+        was_cut |= number < 2 * CACHE_WORD_NUMBERS;
     }
     return !was_cut || known->segments[simulation->open_segment].varies ? simulation->open_segment : CACHE_NO_SEGMENT;
 }
@@ -101,6 +135,14 @@ static const cache_segment *segment_of(const cache_simulation *simulation, const
 /** The number that the first reference behind a tag has, if there is one. */
 static int32_t first_reference(const cache_piece *piece, uint32_t tag) {
     return piece->places[tag] + 1 - (int32_t)tag;
+}
+
+/** The last tag from `tag` backwards that ends what was before it: those that tell of frames do not. */
+static uint32_t dividing_tag(const cache_simulation *simulation, const uint64_t *words, uint32_t tag) {
+    while (tag > 0 && cache_word_number(words[simulation->piece.places[tag]]) >= 2 * CACHE_WORD_NUMBERS) {
+        tag--;
+    }
+    return tag;
 }
 
 /** The last tag before a reference. */
@@ -122,7 +164,8 @@ static cache_reference whole_reference(const cache_simulation *simulation, const
                                        uint32_t tag) {
     const cache_segment *segment = segment_of(simulation, words, tag);
     uint64_t word = words[number + tag];
-    uint32_t place = segment->varies ? 0 : (uint32_t)((int32_t)number - first_reference(&simulation->piece, tag));
+    uint32_t begin = dividing_tag(simulation, words, tag);
+    uint32_t place = segment->varies ? 0 : (uint32_t)((int32_t)number - first_reference(&simulation->piece, begin));
     cache_reference reference = {.address = cache_word_address(word), .size = cache_word_size(word), .kind = CACHE_KINDS};
     if (place < segment->reference_count) {
         const cache_segment_reference *known = &segment->references[place];
@@ -144,7 +187,9 @@ static void count_varying(cache_simulation *simulation, const uint64_t *words, u
     }
     uint64_t *counters = cache_site_counters(simulation->sites, segment->references[0].site) + CACHE_SITE_REFERENCES;
     for (int32_t i = piece->places[tag] < 0 ? 0 : piece->places[tag] + 1; i < piece->places[tag + 1]; i++) {
+        bool is_write = cache_word_kind(words[i]) == CACHE_WRITE;
         counters[cache_word_kind(words[i])]++;
+        simulation->references += cache_segment_packed((cache_segment_size){.reads = !is_write, .writes = is_write});
     }
 }
 
@@ -154,12 +199,13 @@ static void cut(cache_simulation *simulation, uint32_t site) {
     uint32_t segment = cache_site_segment(site);
     if (segment != CACHE_NO_SEGMENT && segment == simulation->last_code) {
         cache_site_counters(simulation->sites, site)[CACHE_SITE_CUTS]++;
+        simulation->references -= cache_segment_packed(cache_site_rest(site));
     }
 }
 
 static void note_missed_fetch(cache_simulation *simulation, const cache_segment_fetch *fetch, uint32_t tag) {
     uint32_t before = (uint32_t)first_reference(&simulation->piece, tag) + fetch->before;
-    simulation->missed_fetches[simulation->missed_fetch_count++] = (missed_fetch){fetch, before};
+    simulation->missed_fetches[simulation->missed_fetch_count++] = (missed_fetch){fetch, before, tag};
 }
 
 /** Which code was entered last before a tag. */
@@ -175,10 +221,16 @@ static void note_last_code(cache_simulation *simulation, const uint64_t *words, 
 
 /** Seldom: what is entered has lines that are not in I1, or is no code, or a cut. */
 static void enter_slowly(cache_simulation *simulation, const uint64_t *words, uint32_t tag) {
-    uint32_t number = segment_number(simulation, words, tag), told = cache_word_number(words[simulation->piece.places[tag]]);
+    uint64_t told = cache_word_number(words[simulation->piece.places[tag]]);
+    if (told >= 2 * CACHE_WORD_NUMBERS) {
+        simulation->frame_words[simulation->frame_word_count++] = (frame_word){tag, simulation->references};
+        count_varying(simulation, words, tag);
+        return;
+    }
+    uint32_t number = segment_number(simulation, words, tag);
     const cache_segment *segment = &simulation->segments->segments[number];
     if (told >= CACHE_WORD_NUMBERS) {
-        cut(simulation, told - CACHE_WORD_NUMBERS);
+        cut(simulation, (uint32_t)(told - CACHE_WORD_NUMBERS));
     }
     if (segment->fetch_count == 0) {
         count_varying(simulation, words, tag);
@@ -188,6 +240,7 @@ static void enter_slowly(cache_simulation *simulation, const uint64_t *words, ui
     bool misses_first = !cache_code_cache_use(&simulation->code, lines.first);
     bool misses_last = !cache_code_cache_use(&simulation->code, lines.last);
     simulation->counts[CACHE_TALLY_LANES * number]++;
+    simulation->references += simulation->segments->sizes[number];
     simulation->last_code = number;
     if (misses_first || (misses_last && segment->fetch_count == 1)) {
         note_missed_fetch(simulation, &segment->fetches[0], tag);
@@ -198,13 +251,16 @@ static void enter_slowly(cache_simulation *simulation, const uint64_t *words, ui
 }
 
 /** Those from `tag` on, up to the first one that needs more. Returns which that is. */
-static uint32_t enter_quickly(cache_simulation *simulation, const uint64_t *words, uint32_t tag) {
+static inline __attribute__((always_inline)) uint32_t enter_some(cache_simulation *simulation, const uint64_t *words,
+                                                                 uint32_t tag, bool sums_up) {
     const cache_segment_lines *all_lines = simulation->segments->lines;
     const uint32_t known = simulation->segments->count, tag_count = simulation->piece.tag_count;
+    const uint64_t *sizes = simulation->segments->sizes;
     const int32_t *places = simulation->piece.places;
+    uint64_t references = simulation->references;
     uint64_t *counts = simulation->counts, *last_uses = simulation->code.last_uses, now = simulation->code.now;
     for (; tag < tag_count; tag++) {
-        uint32_t number = cache_word_number(words[places[tag]]);
+        uint64_t number = cache_word_number(words[places[tag]]);
         if (number >= known) {
             break;
         }
@@ -215,9 +271,16 @@ static uint32_t enter_quickly(cache_simulation *simulation, const uint64_t *word
         *first = now + 1;
         *last = now += 2;
         counts[CACHE_TALLY_LANES * number + tag % CACHE_TALLY_LANES]++;
+        references += sums_up ? sizes[number] : 0;
     }
     simulation->code.now = now;
+    simulation->references = references;
     return tag;
+}
+
+static uint32_t enter_quickly(cache_simulation *simulation, const uint64_t *words, uint32_t tag) {
+    return simulation->watcher.frame != NULL ? enter_some(simulation, words, tag, true)
+                                             : enter_some(simulation, words, tag, false);
 }
 
 static void enter_segments(cache_simulation *simulation, const uint64_t *words) {
@@ -301,18 +364,47 @@ static void tell_miss(cache_simulation *simulation, const cache_reference *refer
                          reference->kind * CACHE_MOST_LEVELS;
     for (unsigned level = 0; level < missed; level++) {
         counters[level]++;
+        simulation->totals.misses[level][reference->kind] += simulation->counts_totals;
     }
 }
 
-/** Those before the reference with that number; the first `told` are done. Returns how many are then. */
-static uint32_t tell_missed_fetches(cache_simulation *simulation, uint32_t told, uint32_t number) {
-    for (; told < simulation->missed_fetch_count && simulation->missed_fetches[told].before <= number; told++) {
-        const cache_segment_fetch *fetch = simulation->missed_fetches[told].fetch;
-        const cache_reference reference = {
-            .address = fetch->address, .size = fetch->length, .kind = CACHE_FETCH, .site = fetch->site};
-        tell_miss(simulation, &reference);
+static void tell_missed_fetch(cache_simulation *simulation, const cache_segment_fetch *fetch) {
+    const cache_reference reference = {
+        .address = fetch->address, .size = fetch->length, .kind = CACHE_FETCH, .site = fetch->site};
+    tell_miss(simulation, &reference);
+}
+
+static void tell_frame(cache_simulation *simulation, const uint64_t *words, const frame_word *frame) {
+    cache_totals now = simulation->totals;
+    if (simulation->counts_totals) {
+        add_references(&now, frame->references);
     }
-    return told;
+    simulation->watcher.frame(simulation->watcher.data, words[simulation->piece.places[frame->tag]], &now);
+}
+
+/** How far telling has come in what is told in the order of tags. */
+typedef struct telling {
+    uint32_t fetches, frames;
+} telling;
+
+/** Tell what is before the reference with that number. */
+static void tell_until(cache_simulation *simulation, const uint64_t *words, telling *told, uint32_t number) {
+    for (;;) {
+        const missed_fetch *fetch = &simulation->missed_fetches[told->fetches];
+        const frame_word *frame = &simulation->frame_words[told->frames];
+        bool has_fetch = told->fetches < simulation->missed_fetch_count && fetch->before <= number;
+        bool has_frame = told->frames < simulation->frame_word_count &&
+                         first_reference(&simulation->piece, frame->tag) <= (int32_t)number;
+        if (has_frame && !(has_fetch && fetch->tag < frame->tag)) {
+            tell_frame(simulation, words, frame);
+            told->frames++;
+        } else if (has_fetch) {
+            tell_missed_fetch(simulation, fetch->fetch);
+            told->fetches++;
+        } else {
+            return;
+        }
+    }
 }
 
 /** What comes behind references of the next piece waits for it. */
@@ -321,6 +413,7 @@ static void keep_missed_fetches(cache_simulation *simulation, uint32_t told) {
     for (uint32_t i = 0; i < kept; i++) {
         simulation->missed_fetches[i] = simulation->missed_fetches[told + i];
         simulation->missed_fetches[i].before -= simulation->piece.reference_count;
+        simulation->missed_fetches[i].tag = 0;
     }
     simulation->missed_fetch_count = kept;
 }
@@ -335,23 +428,27 @@ static void expect_misses(const cache_simulation *simulation) {
 
 static void tell_misses(cache_simulation *simulation, const uint64_t *words) {
     const cache_piece *piece = &simulation->piece;
-    uint32_t tag = 0, told = 0;
+    telling told = {0};
+    uint32_t tag = 0;
     for (uint32_t i = 0; i < simulation->missed_count; i++) {
         uint32_t number = simulation->missed[i];
         while (tag + 1 < piece->tag_count && first_reference(piece, tag + 1) <= (int32_t)number) {
             tag++;
         }
-        told = tell_missed_fetches(simulation, told, number);
+        tell_until(simulation, words, &told, number);
         cache_reference reference = whole_reference(simulation, words, number, tag);
         tell_miss(simulation, &reference);
     }
-    keep_missed_fetches(simulation, tell_missed_fetches(simulation, told, piece->reference_count));
+    tell_until(simulation, words, &told, piece->reference_count);
+    keep_missed_fetches(simulation, told.fetches);
 }
 
 /* ------------------------------------------------------------------------------- pieces */
 
 static void simulate_piece(cache_simulation *simulation, const uint64_t *words, uint32_t count) {
     cache_piece *piece = &simulation->piece;
+    simulation->references = 0;
+    simulation->frame_word_count = 0;
     piece->places[0] = -1 - (int32_t)simulation->open_seen;
     piece->tag_count = 1;
     simulation->passes->split(piece, words, count, simulation->data.line_shift);
@@ -360,7 +457,11 @@ static void simulate_piece(cache_simulation *simulation, const uint64_t *words, 
     expect_misses(simulation);
     enter_segments(simulation, words);
     tell_misses(simulation, words);
-    uint32_t last = piece->tag_count - 1, seen = (uint32_t)((int32_t)count - 1 - piece->places[last]);
+    if (simulation->counts_totals) {
+        add_references(&simulation->totals, simulation->references);
+    }
+    uint32_t last = piece->tag_count - 1, begin = dividing_tag(simulation, words, last);
+    uint32_t seen = (uint32_t)((int32_t)piece->reference_count - first_reference(piece, begin));
     simulation->open_segment = segment_number(simulation, words, last);
     simulation->open_seen = simulation->segments->segments[simulation->open_segment].varies ? 0 : seen;
 }

@@ -3,8 +3,8 @@
  *
  * One thread (or its analysis worker) counts; others may read at the same time.
  */
-#ifndef SONDE_TOOLS_CACHE_TALLY_H
-#define SONDE_TOOLS_CACHE_TALLY_H
+#ifndef SONDE_TOOLS_SIMULATOR_TALLY_H
+#define SONDE_TOOLS_SIMULATOR_TALLY_H
 
 #include <stddef.h>
 #include <stdint.h>

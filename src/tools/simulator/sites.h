@@ -5,12 +5,13 @@
  * All are rare, or come with slow instructions: so each thread has tables of its own, of which only the parts that are
  * used exist. One thread (or its analysis worker) writes; others may read at the same time.
  */
-#ifndef SONDE_TOOLS_CACHE_SITES_H
-#define SONDE_TOOLS_CACHE_SITES_H
+#ifndef SONDE_TOOLS_SIMULATOR_SITES_H
+#define SONDE_TOOLS_SIMULATOR_SITES_H
 
 #include <stdint.h>
 
 #include "model.h"
+#include "segments.h"
 
 enum {
     CACHE_SITE_CUTS,         /**< passes that ended before this instruction */
@@ -28,12 +29,13 @@ typedef struct cache_sites {
 /** Numbers for `count` sites of a new record: the first one. Serialised by Sonde. */
 uint32_t cache_sites_new(uint32_t count);
 
-/** Where the instruction of a site is, and which segment it belongs to (segments.h; none: 0). Set while instrumenting; read
-    by any thread. */
+/** Where the instruction of a site is, which segment it belongs to (segments.h; none: 0), and to what that refers from this
+    instruction on. Set while instrumenting; read by any thread. */
 void cache_site_set_address(uint32_t site, uint64_t address);
-void cache_site_set_segment(uint32_t site, uint32_t segment); /**< after its address */
+void cache_site_set_segment(uint32_t site, uint32_t segment, cache_segment_size rest); /**< after its address */
 uint64_t cache_site_address(uint32_t site);
 uint32_t cache_site_segment(uint32_t site); /**< 0 if there is no such site */
+cache_segment_size cache_site_rest(uint32_t site); /**< of one that has a segment */
 
 /** The counters of a site, made if they are not there. */
 uint64_t *cache_site_counters(cache_sites *sites, uint32_t site);

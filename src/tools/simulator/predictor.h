@@ -5,8 +5,8 @@
  * branches went. Indirect branches: the last target of each, in 512 entries by the low bits of the address. Returns are
  * taken as always predicted. Each thread has its own.
  */
-#ifndef SONDE_TOOLS_CACHE_PREDICTOR_H
-#define SONDE_TOOLS_CACHE_PREDICTOR_H
+#ifndef SONDE_TOOLS_SIMULATOR_PREDICTOR_H
+#define SONDE_TOOLS_SIMULATOR_PREDICTOR_H
 
 #include <stdbool.h>
 #include <stdint.h>

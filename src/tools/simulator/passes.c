@@ -13,7 +13,7 @@ static void split(cache_piece *piece, const uint64_t *words, uint32_t count, uin
     uint32_t references = 0, tags = piece->tag_count, spanning = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t word = words[i];
-        bool is_tag = word - CACHE_WORD_TAGS < CACHE_WORD_TAG_COUNT;
+        bool is_tag = CACHE_WORD_IS_TAG(word);
         bool may_span = (word & (line - 1)) + cache_word_size(word) > line;
         piece->places[tags] = (int32_t)i;
         piece->lines[references] = cache_word_address(word) >> line_shift;

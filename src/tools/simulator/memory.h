@@ -1,8 +1,8 @@
 /**
- * @fileoverview Memory of the tool `cache`: there, or the run ends with one line.
+ * @fileoverview Memory of the simulation and of the tool `cache`: there, or the run ends with one line.
  */
-#ifndef SONDE_TOOLS_CACHE_MEMORY_H
-#define SONDE_TOOLS_CACHE_MEMORY_H
+#ifndef SONDE_TOOLS_SIMULATOR_MEMORY_H
+#define SONDE_TOOLS_SIMULATOR_MEMORY_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /**
- * @fileoverview Memory of the tool `cache`. See memory.h.
+ * @fileoverview Memory of the simulation. See memory.h.
  */
 #include "memory.h"
 
@@ -9,7 +9,7 @@
 
 static void *checked(void *memory) {
     if (memory == NULL) {
-        sn_fail(125, "cache: out of memory");
+        sn_fail(125, "out of memory for the simulation");
     }
     return memory;
 }

@@ -22,6 +22,7 @@ static cache_segments *grown(cache_segments *from) {
     to->room = from == NULL ? FIRST_ROOM : 2 * from->room;
     to->segments = cache_memory_new(to->room, sizeof *to->segments);
     to->lines = cache_memory_new(to->room, sizeof *to->lines);
+    to->sizes = cache_memory_new(to->room, sizeof *to->sizes);
     if (from == NULL) {
         to->count = CACHE_NO_SEGMENT + 1;
         return to;
@@ -29,6 +30,7 @@ static cache_segments *grown(cache_segments *from) {
     to->count = from->count;
     memcpy(to->segments, from->segments, from->count * sizeof *to->segments);
     memcpy(to->lines, from->lines, from->count * sizeof *to->lines);
+    memcpy(to->sizes, from->sizes, from->count * sizeof *to->sizes);
     return to;
 }
 
@@ -39,14 +41,15 @@ uint32_t cache_segment_new(void) {
         __atomic_store_n(&newest, table, __ATOMIC_RELEASE);
     }
     if (table->count == CACHE_WORD_NUMBERS) {
-        sn_fail(125, "cache: too much code");
+        sn_fail(125, "too much code to simulate");
     }
     return __atomic_fetch_add(&table->count, 1, __ATOMIC_RELEASE);
 }
 
-void cache_segment_set(uint32_t number, const cache_segment *segment, cache_segment_lines lines) {
+void cache_segment_set(uint32_t number, const cache_segment *segment, cache_segment_lines lines, cache_segment_size size) {
     newest->segments[number] = *segment;
     newest->lines[number] = lines;
+    newest->sizes[number] = cache_segment_packed(size);
 }
 
 const cache_segments *cache_segments_now(void) {

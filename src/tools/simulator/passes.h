@@ -4,8 +4,8 @@
  *
  * simulate.c says what the passes are for.
  */
-#ifndef SONDE_TOOLS_CACHE_PASSES_H
-#define SONDE_TOOLS_CACHE_PASSES_H
+#ifndef SONDE_TOOLS_SIMULATOR_PASSES_H
+#define SONDE_TOOLS_SIMULATOR_PASSES_H
 
 #include "level.h"
 

@@ -1,0 +1,263 @@
+/**
+ * @fileoverview Makes the trace of a block. See trace.h.
+ */
+#include "trace.h"
+
+#include <string.h>
+
+#include "branches.h"
+#include "code_cache.h"
+#include "memory.h"
+#include "segments.h"
+#include "settings.h"
+#include "sites.h"
+#include "words.h"
+
+/* ------------------------------------------------------------------ looking at a block */
+
+static uint8_t shape_of(const sn_instruction *instruction) {
+    static const uint8_t shapes[] = {
+        [SN_KIND_CONDITIONAL] = CACHE_CONDITIONAL,
+        [SN_KIND_JUMP_INDIRECT] = CACHE_INDIRECT,
+        [SN_KIND_CALL_INDIRECT] = CACHE_INDIRECT,
+        [SN_KIND_TRAP] = 0,
+    };
+    return shapes[instruction->kind] | (instruction->repeated ? CACHE_REPEATED : 0);
+}
+
+uint32_t cache_trace_look(sn_block *block, cache_instruction *instructions) {
+    unsigned count = sn_block_size(block);
+    uint32_t first_site = cache_sites_new(count);
+    for (unsigned index = 0; index < count; index++) {
+        const sn_instruction *instruction = sn_block_instruction(block, index);
+        instructions[index] = (cache_instruction){
+            .address = instruction->address, .length = instruction->length, .shape = shape_of(instruction)};
+        cache_site_set_address(first_site + index, instruction->address);
+    }
+    return first_site;
+}
+
+/* ---------------------------------------------------------------- references to data */
+
+static bool is_access(const sn_operand *operand, unsigned role) {
+    return operand->place == SN_PLACE_MEMORY && operand->size != 0 && operand->role != SN_ROLE_ADDRESS &&
+           (operand->role & role) != 0;
+}
+
+/** The data reference before, if it is known that another with the same address expression would have the same address:
+    then that one is a hit that changes nothing, as no other is between them. */
+typedef struct last_reference {
+    bool is_known;
+    sn_operand operand;
+} last_reference;
+
+/** Whether all lines that a reference of that size may span are in sets of their own, and so none replaces another. */
+static bool has_own_sets(uint32_t size) {
+    const cache_geometry *geometry = &cache_current.geometries[CACHE_D1];
+    return size <= geometry->line && cache_geometry_sets(geometry) >= 2;
+}
+
+static bool is_same_address(const last_reference *last, const sn_operand *operand) {
+    const sn_operand *known = &last->operand;
+    return last->is_known && operand->is_explicit && operand->base == known->base && operand->index == known->index &&
+           operand->scale == known->scale && operand->segment == known->segment &&
+           operand->displacement == known->displacement && operand->size <= known->size;
+}
+
+/** An instruction that writes a register of the address ends what is known. */
+static void forget_if_changed(last_reference *last, const sn_operand *operands, unsigned count) {
+    for (unsigned i = 0; i < count; i++) {
+        bool is_written = operands[i].place == SN_PLACE_GENERAL && (operands[i].role & SN_ROLE_WRITTEN) != 0;
+        if (is_written && (operands[i].reg == last->operand.base || operands[i].reg == last->operand.index)) {
+            last->is_known = false;
+        }
+    }
+    last->is_known &= count > 0; /* what the decoder does not know may write anything */
+}
+
+/** A segment in the making, and the block that it is part of. */
+typedef struct draft {
+    sn_block *block;
+    uint32_t first_site;
+    cache_instruction *instructions;
+    uint32_t number;
+    unsigned first_index;                /**< of its first instruction */
+    cache_segment segment;
+    uint64_t first_line, last_line;
+    cache_segment_reference *references; /**< of the segment so far, */
+    size_t room;                         /**< and for how many there is room */
+    last_reference last;
+} draft;
+
+/** The word of a reference: the address, and its size in the highest byte where it is not the usual one. */
+static void append_reference(sn_block *block, unsigned operand, uint32_t size) {
+    const sn_field fields[] = {
+        {.offset = 0, .size = 8, .value = sn_operand_address(block, operand)},
+        {.offset = CACHE_WORD_SIZE_SHIFT / 8,
+         .size = 1,
+         .value = sn_constant(block, size < CACHE_WORD_LARGE ? size : CACHE_WORD_LARGE)},
+    };
+    sn_trace_append(block, cache_current.trace, size == CACHE_WORD_USUAL_SIZE ? 1 : 2, fields);
+}
+
+static void append_tag(sn_block *block, uint32_t segment) {
+    sn_value tag = sn_constant(block, cache_word_segment(segment));
+    sn_trace_append(block, cache_current.trace, 1, &(sn_field){.offset = 0, .size = 8, .value = tag});
+}
+
+static void add_reference(draft *draft, unsigned index, unsigned number, const sn_operand *operand, cache_kind kind) {
+    if (is_same_address(&draft->last, operand)) {
+        return;
+    }
+    if (draft->segment.reference_count == draft->room) {
+        draft->room = 2 * draft->room + 64;
+        draft->references = cache_memory_resized(draft->references, draft->room, sizeof *draft->references);
+    }
+    draft->references[draft->segment.reference_count++] = (cache_segment_reference){
+        .site = draft->first_site + index, .size = (uint16_t)operand->size, .kind = (uint8_t)kind};
+    append_reference(draft->block, number, operand->size);
+    draft->last =
+        (last_reference){.is_known = operand->is_explicit && has_own_sets(operand->size), .operand = *operand};
+}
+
+/** First what is read, then what is only written: what is read and written is one reference, since its write can't miss. */
+static void add_references(draft *draft, unsigned index) {
+    unsigned count;
+    const sn_operand *operands = sn_block_operands(draft->block, index, &count);
+    cache_instruction *instruction = &draft->instructions[index];
+    for (unsigned i = 0; i < count; i++) {
+        if (is_access(&operands[i], SN_ROLE_READ)) {
+            instruction->reads++;
+            add_reference(draft, index, i, &operands[i], CACHE_READ);
+        }
+    }
+    for (unsigned i = 0; i < count; i++) {
+        if (is_access(&operands[i], SN_ROLE_WRITTEN) && !is_access(&operands[i], SN_ROLE_READ)) {
+            instruction->writes++;
+            add_reference(draft, index, i, &operands[i], CACHE_WRITE);
+        }
+    }
+    forget_if_changed(&draft->last, operands, count);
+}
+
+/** Accesses that vary are a segment of their own. */
+static void add_varying(draft *draft, unsigned index) {
+    static const sn_access_field fields[] = {
+        {.offset = 0, .size = 8, .part = SN_ACCESS_ADDRESS},
+        {.offset = CACHE_WORD_ROLE_SHIFT / 8, .size = 1, .part = SN_ACCESS_ROLE},
+        {.offset = CACHE_WORD_SIZE_SHIFT / 8, .size = 1, .part = SN_ACCESS_SIZE},
+    };
+    cache_segment_reference *common = cache_memory_new(1, sizeof *common);
+    *common = (cache_segment_reference){.site = draft->first_site + index};
+    const cache_segment varying = {.references = common, .reference_count = 1, .varies = true};
+    uint32_t number = cache_segment_new();
+    cache_segment_set(number, &varying, (cache_segment_lines){CACHE_NO_CODE_LINE, CACHE_NO_CODE_LINE},
+                      (cache_segment_size){0});
+    append_tag(draft->block, number);
+    sn_trace_append_accesses(draft->block, index, cache_current.trace, 1, sizeof fields / sizeof *fields, fields);
+    draft->last.is_known = false;
+}
+
+/* --------------------------------------------------------------------------- segments */
+
+static uint64_t line_at(uint64_t address) {
+    return address / cache_current.geometries[CACHE_I1].line;
+}
+
+/** The instruction's fetch becomes part of the segment, if there is something to do for the cache: it comes to another line
+    than the one before it. Returns false if the segment has no room for its line. */
+static bool add_fetch(draft *draft, unsigned index) {
+    const cache_instruction *instruction = &draft->instructions[index];
+    cache_segment *segment = &draft->segment;
+    uint64_t first = line_at(instruction->address), last = line_at(instruction->address + instruction->length - 1);
+    bool is_start = segment->fetch_count == 0;
+    if (!is_start && first == draft->last_line && last == draft->last_line) {
+        return true;
+    }
+    bool is_second = draft->first_line == draft->last_line && (first == draft->last_line || first == last);
+    if (!is_start && !is_second) {
+        return false;
+    }
+    segment->fetches[segment->fetch_count++] = (cache_segment_fetch){
+        .address = instruction->address,
+        .site = draft->first_site + index,
+        .before = segment->reference_count,
+        .length = instruction->length,
+    };
+    draft->first_line = is_start ? first : draft->first_line;
+    draft->last_line = last;
+    return true;
+}
+
+static void begin_segment(draft *draft, unsigned index) {
+    draft->segment = (cache_segment){0};
+    draft->number = cache_segment_new();
+    draft->first_index = index;
+    append_tag(draft->block, draft->number);
+}
+
+static void end_segment(draft *draft, unsigned end) {
+    size_t size = draft->segment.reference_count * sizeof *draft->references;
+    if (size != 0) {
+        draft->segment.references = memcpy(cache_memory_new(1, size), draft->references, size);
+    }
+    cache_segment_lines lines = {cache_code_line(draft->first_line), cache_code_line(draft->last_line)};
+    cache_segment_size rest = {0};
+    for (unsigned index = end; index-- > draft->first_index;) {
+        cache_instruction *instruction = &draft->instructions[index];
+        instruction->segment = draft->number;
+        rest.reads += instruction->reads;
+        rest.writes += instruction->writes;
+        cache_site_set_segment(draft->first_site + index, draft->number, rest);
+    }
+    cache_segment_set(draft->number, &draft->segment, lines, rest);
+}
+
+static void insert_references(sn_block *block, uint32_t first_site, cache_instruction *instructions) {
+    static draft draft; /* serialised; its room is used again */
+    const unsigned count = sn_block_size(block);
+    bool begins = true;
+    draft.block = block;
+    draft.first_site = first_site;
+    draft.instructions = instructions;
+    draft.last.is_known = false;
+    for (unsigned index = 0; index < count; index++) {
+        bool varies = sn_block_instruction(block, index)->accesses_vary;
+        begins |= sn_block_begins_function(block, index);
+        sn_insert_before(block, index);
+        if (begins || !add_fetch(&draft, index)) {
+            if (index > 0) {
+                end_segment(&draft, index);
+            }
+            begin_segment(&draft, index);
+            add_fetch(&draft, index);
+        }
+        if (varies) {
+            add_varying(&draft, index);
+        } else {
+            add_references(&draft, index);
+        }
+        begins = varies || (instructions[index].shape & CACHE_CONDITIONAL) != 0;
+    }
+    end_segment(&draft, count);
+}
+
+static void insert_branches(sn_block *block, uint32_t first_site, const cache_instruction *instructions) {
+    for (unsigned index = 0; index < sn_block_size(block); index++) {
+        if ((instructions[index].shape & CACHE_CONDITIONAL) != 0) {
+            cache_branches_trace_conditional(block, index, first_site + index);
+        }
+        if ((instructions[index].shape & CACHE_INDIRECT) != 0) {
+            cache_branches_trace_indirect(block, index, first_site + index);
+        }
+    }
+}
+
+void cache_trace_insert(sn_block *block, uint32_t first_site, cache_instruction *instructions) {
+    if (cache_current.simulates_caches) {
+        insert_references(block, first_site, instructions);
+    }
+    if (cache_current.simulates_branches) {
+        insert_branches(block, first_site, instructions);
+    }
+}
