@@ -478,6 +478,7 @@ typedef enum sn_frame_word {
     SN_FRAME_SITE,           /**< a number: sn_call_site_address() */
     SN_FRAME_FUNCTION,       /**< where it begins */
     SN_FRAME_GONE,           /**< the address of a frame: it and those above it on its stack are gone */
+    SN_FRAME_NEW_STACK,      /**< the address of the first frame of a stack that begins, where another one may have been */
 } sn_frame_word;
 
 static inline unsigned sn_frame_word_kind(uint64_t word) { return (unsigned)(word >> 48); }

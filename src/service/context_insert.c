@@ -109,6 +109,11 @@ void sn_contexts_trace(sn_trace *trace) {
     told[told_count++] = trace;
 }
 
+void sn_contexts_tell(sn_thread *thread, sn_frame_word kind, uint64_t frame) {
+    uint64_t word = (uint64_t)kind << 48 | frame;
+    for (unsigned i = 0; i < told_count; i++) sn_trace_write(thread, told[i], &word);
+}
+
 static void tell(sn_block *block, sn_value word) {
     for (unsigned i = 0; i < told_count; i++)
         sn_trace_append(block, told[i], 1, &(sn_field){.offset = 0, .size = sizeof(uint64_t), .value = word});

@@ -182,12 +182,16 @@ void sn_shadow_new_stack(sn_thread *thread, uint64_t old, uint64_t stack_pointer
     }
     sn_spin_release(&sn_shadow.lock);
     if (is_moved) sn_shadow_unwind(thread, stack_pointer);
+    else if (stack) sn_contexts_tell(thread, SN_FRAME_NEW_STACK, (uint64_t)stack->frames);
 }
 
 /* ------------------------------------------------------------------------------------------- signals, forks */
 
 static void signal_returned(sn_thread *thread, uint64_t from, uint64_t to) {
+    uint64_t before = thread->slots[sn_shadow.slots.end];
     if (sn_shadow_switched(thread, from, to)) sn_shadow_new_stack(thread, from, to);
+    uint64_t now = thread->slots[sn_shadow.slots.end];
+    if (now != before) sn_contexts_tell(thread, SN_FRAME_GONE, now);
 }
 
 static void before_fork(void) {

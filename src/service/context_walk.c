@@ -21,7 +21,9 @@ bool sn_context_describe(sn_context context, sn_context_info *info) {
     return true;
 }
 
-uint64_t sn_call_site_address(uint32_t site) { return site < SN_SITE_FIRST ? 0 : sn_shadow.sites[site].address; }
+uint64_t sn_call_site_address(uint32_t site) {
+    return site < SN_SITE_FIRST || site >= SN_MOST_SITES ? 0 : sn_shadow.sites[site].address;
+}
 
 bool sn_call_site_is_signal(uint32_t site) { return site == SN_SITE_SIGNAL; }
 

@@ -30,6 +30,9 @@ uint32_t sn_context_site(uint64_t address, uint64_t return_address);
 void sn_contexts_insert_before(sn_block *block);
 void sn_contexts_insert_after(sn_block *block);
 
+/** Tell the tool's traces of the frame at that address. In the thread itself, from C code. */
+void sn_contexts_tell(sn_thread *thread, sn_frame_word kind, uint64_t frame);
+
 /** Memory for what context_insert.c keeps. Once. */
 void sn_contexts_insert_init(void);
 

@@ -10,11 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "events.h"
+
 /** How a function was entered. */
 typedef enum calls_how { CALLS_BY_CALL, CALLS_BY_JUMP, CALLS_BY_SIGNAL } calls_how;
-
-/** Events beside the instructions that a call may cost: system calls, their time, their time on the processor. */
-#define CALLS_SYSTEM_EVENTS 3
 
 /** What is called, from where. */
 typedef struct calls_way {

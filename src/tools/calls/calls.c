@@ -4,6 +4,7 @@
  * This file is the descriptor: options and callbacks, which the engine calls. record.c puts counters into the code, arcs.c
  * has what each thread knows of its calls, separate.c tells functions apart by their callers, cells.c has what was counted for
  * each of these; thread.c sums up; functions.c finds names, profile.c sorts, writer.c writes.
+ * simulated.c has the simulation of caches and branches, ledger.c what calls cost of it, events.c says what is counted at all.
  * points.c is where the user wants a dump, a new beginning, or collecting switched.
  */
 #include <sonde/tool.h>
@@ -13,6 +14,7 @@
 #include "record.h"
 #include "separate.h"
 #include "settings.h"
+#include "simulator/setup.h"
 #include "thread.h"
 
 SN_EXPORT extern const sn_tool sn_tool_descriptor;
@@ -31,6 +33,11 @@ static const sn_option options[] = {
     {"collect-jumps", SN_OPTION_FLAG, &calls_current.collects_jumps, "no", NULL, "count jumps inside of functions"},
     {"collect-systime", SN_OPTION_CHOICE, &calls_current.system_time, "no", "no|msec|usec|nsec",
      "count system calls and measure their time"},
+    {"cache-sim", SN_OPTION_FLAG, &cache_current.simulates_caches, "no", NULL, "count references to data, and simulate caches"},
+    {"branch-sim", SN_OPTION_FLAG, &cache_current.simulates_branches, "no", NULL, "simulate branch predictors"},
+    CACHE_OPTION(CACHE_I1, "I1", "first-level instruction cache"),
+    CACHE_OPTION(CACHE_D1, "D1", "first-level data cache"),
+    CACHE_OPTION(CACHE_LL, "LL", "last-level cache"),
     {"separate-threads", SN_OPTION_FLAG, &calls_current.separates_threads, "no", NULL, "a profile for each thread"},
     {"separate-callers", SN_OPTION_NUMBER, &calls_current.callers, "0", NULL,
      "tell a function's costs apart by so many of its callers"},
@@ -75,6 +82,7 @@ static void start(void) {
     calls_current.is_switchable = calls_points_switch();
     calls_threads_init();
     calls_separate_init();
+    calls_simulated_setup(calls_thread_words, calls_thread_branches);
     if (!instruments_at_start) {
         sn_instrumentation_enable(false);
     }
@@ -89,19 +97,19 @@ static void instrument(sn_block *block) {
 static void interrupted(sn_thread *thread, void *data, unsigned completed) {
     if (data != NULL) {
         calls_record_cut(thread, data, completed);
+        calls_simulated_cut(thread, data, completed);
     }
 }
 
 static void dump(sn_thread *thread) {
-    (void)thread;
-    calls_dump("Dump requested from outside");
+    calls_dump(thread, "Dump requested from outside");
 }
 
 /** Dumping is what it is for every tool; instrumentation as well. */
 static sn_control_outcome control(sn_thread *thread, sn_control_command command, FILE *answer) {
     switch (command) {
     case SN_CONTROL_ZERO:
-        calls_accounts_zero();
+        calls_accounts_zero(thread);
         return SN_CONTROL_DONE;
     case SN_CONTROL_STATUS:
         fprintf(answer, "%d profiles written; collecting in this thread: %s\n", calls_dumps(),

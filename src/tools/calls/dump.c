@@ -56,19 +56,21 @@ static void write_account(const calls_account *account, void *data) {
     calls_profile_free(&profile);
 }
 
-static void write_all(dumping *dump) {
+/** `thread`: the one that calls; NULL at the end. */
+static void write_all(dumping *dump, sn_thread *thread) {
     pthread_mutex_lock(&lock);
     dump->heading.part = ++parts_written;
     calls_accounts_visit(write_account, dump);
     if (!dump->is_last) {
-        calls_accounts_zero();
+        calls_accounts_zero(thread);
     }
     pthread_mutex_unlock(&lock);
 }
 
-void calls_dump(const char *why) {
+void calls_dump(sn_thread *thread, const char *why) {
     dumping dump = {.heading = {.trigger = why}};
-    write_all(&dump);
+    calls_simulated_flush(thread);
+    write_all(&dump, thread);
 }
 
 int calls_dumps(void) {
@@ -77,7 +79,7 @@ int calls_dumps(void) {
 
 void calls_dump_last(void) {
     dumping dump = {.heading = {.trigger = "Program termination"}, .is_last = true};
-    write_all(&dump);
+    write_all(&dump, NULL);
     if (dump.files > 0) {
         sn_message("calls: %llu instructions; see `sonde report` or KCachegrind with %s",
                    (unsigned long long)dump.total, dump.files == 1 ? "the profile" : "the profiles");

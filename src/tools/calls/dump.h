@@ -4,8 +4,10 @@
 #ifndef SONDE_TOOLS_CALLS_DUMP_H
 #define SONDE_TOOLS_CALLS_DUMP_H
 
-/** Write the next part, and begin at zero. `why` is written into it. */
-void calls_dump(const char *why);
+#include <sonde/tool.h>
+
+/** Write the next part, and begin at zero. `why` is written into it, `thread` is the one that calls. */
+void calls_dump(sn_thread *thread, const char *why);
 
 /** How many parts were written. */
 int calls_dumps(void);

@@ -18,21 +18,19 @@ bool calls_points_switch(void) {
 
 static void dump_before(sn_thread *thread, const char *function) {
     char why[256];
-    (void)thread;
     snprintf(why, sizeof why, "--dump-before=%s", function);
-    calls_dump(why);
+    calls_dump(thread, why);
 }
 
 static void dump_after(sn_thread *thread, const char *function) {
     char why[256];
-    (void)thread;
     snprintf(why, sizeof why, "--dump-after=%s", function);
-    calls_dump(why);
+    calls_dump(thread, why);
 }
 
 static void zero_before(sn_thread *thread, const char *function) {
-    (void)thread, (void)function;
-    calls_accounts_zero();
+    (void)function;
+    calls_accounts_zero(thread);
 }
 
 static void switch_collecting(sn_thread *thread, const char *function) {
@@ -87,7 +85,7 @@ static void dump_regularly(sn_thread *thread) {
     char why[64];
     *sn_slot_of(thread, calls_current.blocks) = (uint64_t)calls_current.blocks_to_dump;
     snprintf(why, sizeof why, "--dump-every-bb=%lld", (long long)calls_current.blocks_to_dump);
-    calls_dump(why);
+    calls_dump(thread, why);
 }
 
 static void count_down(sn_block *block, unsigned index) {
@@ -136,10 +134,10 @@ enum {
     STOP_INSTRUMENTATION,
 };
 
-static void dump_at(const char *place) {
+static void dump_at(sn_thread *thread, const char *place) {
     char why[256];
     snprintf(why, sizeof why, "Client Request: %s", place);
-    calls_dump(why);
+    calls_dump(thread, why);
 }
 
 /** Counts are multiplied by whether they are collected only once somebody switches. */
@@ -154,13 +152,13 @@ static void toggle(sn_thread *thread) {
 bool calls_points_request(sn_thread *thread, const uint64_t arguments[6], uint64_t *result) {
     switch (arguments[0]) {
     case DUMP_STATS:
-        calls_dump("Client Request");
+        calls_dump(thread, "Client Request");
         break;
     case DUMP_STATS_AT:
-        dump_at((const char *)(uintptr_t)arguments[1]);
+        dump_at(thread, (const char *)(uintptr_t)arguments[1]);
         break;
     case ZERO_STATS:
-        calls_accounts_zero();
+        calls_accounts_zero(thread);
         break;
     case TOGGLE_COLLECT:
         toggle(thread);

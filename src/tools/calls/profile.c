@@ -16,18 +16,10 @@ typedef struct making {
     calls_profile *profile;
     const calls_account *account;
     calls_stubs stubs;
+    const calls_record *record;/**< that is walked */
     uint32_t context;          /**< of what is added: separate.h */
     uint64_t executions;       /**< of the instruction visited last */
 } making;
-
-static void name_events(calls_profile *profile) {
-    static const char *const system[] = {"sysCount", "sysTime", "sysCpuTime"};
-    static const unsigned counts[] = {[CALLS_TIME_MSEC] = 2, [CALLS_TIME_USEC] = 2, [CALLS_TIME_NSEC] = 3};
-    profile->events[profile->event_count++] = "Ir";
-    for (unsigned i = 0; i < counts[calls_current.system_time]; i++) {
-        profile->events[profile->event_count++] = system[i];
-    }
-}
 
 static void *checked(void *memory) {
     if (memory == NULL) {
@@ -51,8 +43,10 @@ static calls_row *row_of(making *making, uint64_t address, uint32_t context) {
     return calls_rows_find(&making->profile->rows, &key);
 }
 
-static void add_self(making *making, uint64_t address, uint32_t context, uint64_t steps) {
-    row_of(making, address, context)->costs[0] += steps;
+static calls_row *add_self(making *making, uint64_t address, uint32_t context, uint64_t steps) {
+    calls_row *row = row_of(making, address, context);
+    row->costs[0] += steps;
+    return row;
 }
 
 /** A jump inside a function. */
@@ -73,11 +67,29 @@ static void add_jump(making *making, const calls_executed *executed) {
     row->executed += executed->executions;
 }
 
+/** What is simulated of the instruction: added to its costs. */
+static void add_simulated(const making *making, const calls_executed *executed, uint64_t *costs) {
+    const calls_record *record = making->record;
+    uint32_t index = (uint32_t)(executed->instruction - record->instructions);
+    if (record->simulated != NULL) {
+        const uint64_t *site = cache_site_find(&making->account->simulated.sites, record->first_site + index);
+        calls_events_add(&making->profile->events, &record->simulated[index], site, executed->executions, costs);
+    }
+}
+
+/** Whether something may have been simulated of it, although it was never completed. */
+static bool has_site(const making *making, const calls_executed *executed) {
+    uint32_t index = (uint32_t)(executed->instruction - making->record->instructions);
+    return making->record->simulated != NULL &&
+           cache_site_find(&making->account->simulated.sites, making->record->first_site + index) != NULL;
+}
+
 static void visit_executed(const calls_executed *executed, void *data) {
     making *making = data;
     making->executions = executed->executions;
-    if (executed->steps != 0) {
-        add_self(making, executed->instruction->address, making->context, executed->steps);
+    if (executed->steps != 0 || has_site(making, executed)) {
+        calls_row *row = add_self(making, executed->instruction->address, making->context, executed->steps);
+        add_simulated(making, executed, row->costs);
     }
     if (calls_current.collects_jumps && (executed->instruction->shape & CALLS_JUMP) != 0) {
         add_jump(making, executed);
@@ -101,12 +113,42 @@ static calls_row *add_call(making *making, const calls_way *way, uint64_t count,
     return row;
 }
 
+/** What the instructions of a stub have cost, all in all. */
+static void visit_stub(const calls_executed *executed, void *data) {
+    making *making = data;
+    uint32_t index = (uint32_t)(executed->instruction - making->record->instructions);
+    const calls_record *stub = calls_stub_at(&making->stubs, making->record->instructions[0].address);
+    if (index < stub->stub_size && index < making->record->stub_size) {
+        calls_stub_share *share = calls_stub_share_of(&making->stubs, stub);
+        share->executions += index == 0 ? executed->executions : 0;
+        add_simulated(making, executed, share->costs[index]);
+    }
+}
+
+/** Of what is simulated of a stub, misses for example, each call gets its part of what is left: for `count` calls, added to
+    `costs`, and taken away from what the stub's instructions have cost if `takes_away`. */
+static void share_out(making *making, const calls_record *stub, uint64_t count, uint64_t *costs, bool takes_away) {
+    const calls_events *events = &making->profile->events;
+    calls_stub_share *share = calls_stub_share_of(&making->stubs, stub);
+    double part = count >= share->executions ? 1 : (double)count / (double)share->executions;
+    for (uint32_t i = 0; i < stub->stub_size && events->system > events->data; i++) {
+        uint64_t *of_stub = row_of(making, stub->instructions[i].address, 0)->costs;
+        for (unsigned event = events->data; event < events->system; event++) {
+            uint64_t amount = (uint64_t)((double)share->costs[i][event] * part);
+            share->costs[i][event] -= amount;
+            costs[event] += amount;
+            of_stub[event] -= takes_away ? amount : 0;
+        }
+    }
+    share->executions -= count < share->executions ? count : share->executions;
+}
+
 /** What passes of a stub executed is the call's, not the stub's and not the function's that it led to. */
 static void move_to_caller(making *making, const calls_way *way, const calls_record *stub, uint64_t count) {
     for (uint32_t i = 0; i < stub->stub_size; i++) {
         add_self(making, stub->instructions[i].address, 0, -count);
     }
-    add_self(making, way->from, way->from_context, count * stub->stub_size);
+    share_out(making, stub, count, add_self(making, way->from, way->from_context, count * stub->stub_size)->costs, true);
 }
 
 /** The call through a stub, which costs the stub's instructions and then what the function does. Returns the function's. */
@@ -121,7 +163,7 @@ static calls_row *add_call_through(making *making, const calls_way *way, const c
         calls_way to_stub = *way;
         to_stub.target = rest.from = stub->instructions[0].address;
         to_stub.target_context = rest.from_context = 0;
-        add_call(making, &to_stub, count, inclusive);
+        share_out(making, stub, count, add_call(making, &to_stub, count, inclusive)->costs, false);
         rest.from = stub->instructions[stub->stub_size - 1].address;
     }
     return add_call(making, &rest, count, inclusive - of_stub);
@@ -154,9 +196,38 @@ static void add_calls(making *making) {
         const calls_record *stub = arc->way.how == CALLS_BY_CALL ? calls_stub_called(&making->stubs, arc->way.from) : NULL;
         calls_row *row = stub == NULL ? add_call(making, &arc->way, arc->count, arc->inclusive)
                                       : add_call_through(making, &arc->way, stub, arc->count, arc->inclusive);
-        for (unsigned event = 0; event < CALLS_SYSTEM_EVENTS; event++) {
-            row->costs[1 + event] += arc->system[event];
+        for (unsigned event = 0; event < making->profile->events.system_count; event++) {
+            row->costs[making->profile->events.system + event] += arc->system[event];
         }
+    }
+}
+
+/** Add to a call's row what it cost of that which is simulated. */
+static void add_bill(const making *making, const calls_bill *bill, uint64_t *costs) {
+    const calls_events *events = &making->profile->events;
+    for (unsigned event = events->data; event < events->system; event++) {
+        costs[event] += bill->costs[event < events->branches ? event - events->data
+                                                             : CALLS_DATA_EVENTS + event - events->branches];
+    }
+}
+
+/** Of calls of all kinds. A call through a stub is that of the function, and if stubs are shown, that of the stub too. */
+static void add_bills(making *making) {
+    const calls_bills *bills = &making->account->simulated.bills;
+    for (size_t i = 0; i < bills->room; i++) {
+        const calls_bill *bill = &bills->table[i];
+        if (bill->target == 0) {
+            continue;
+        }
+        calls_way way = {.from = bill->from, .target = bill->target};
+        const calls_record *stub = calls_current.skips_stubs || bill->how != CALLS_BY_CALL
+                                       ? NULL : calls_stub_called(&making->stubs, bill->from);
+        if (stub != NULL) {
+            way.target = stub->instructions[0].address;
+            add_bill(making, bill, add_call(making, &way, 0, 0)->costs);
+            way = (calls_way){.from = stub->instructions[stub->stub_size - 1].address, .target = bill->target};
+        }
+        add_bill(making, bill, add_call(making, &way, 0, 0)->costs);
     }
 }
 
@@ -165,6 +236,15 @@ static void add_calls(making *making) {
 static bool is_counted(const calls_record *record, const calls_account *account) {
     return record->counters + record->counter_count <= account->value_count &&
            record->cuts + record->instruction_count <= account->value_count;
+}
+
+static void add_up_stubs(making *making) {
+    for (size_t i = 0; i < making->stubs.count; i++) {
+        making->record = making->stubs.items[i];
+        if (is_counted(making->record, making->account)) {
+            calls_record_walk(making->record, making->account->values, visit_stub, making);
+        }
+    }
 }
 
 static void add_records(making *making) {
@@ -176,6 +256,7 @@ static void add_records(making *making) {
         if (!is_counted(record, account)) {
             continue;
         }
+        making->record = record;
         calls_record_walk(record, account->values, visit_executed, making);
         if (record->counts_call && record->inclusive < end) {
             bool is_first = !is_taken[record->inclusive - first];
@@ -230,6 +311,7 @@ static void add_context(making *making, uint64_t *values, const calls_record **r
         bool is_new = record != NULL && calls_cell_counter(&cells[i]) - record->counters < record->counter_count &&
                       (i == 0 || records[calls_cell_counter(&cells[i - 1])] != record);
         if (is_new) {
+            making->record = record;
             calls_record_walk(record, values, visit_executed, making);
         }
     }
@@ -277,8 +359,8 @@ static void add_system(making *making) {
     const calls_system_list *list = &making->account->system;
     for (size_t i = 0; i < list->count; i++) {
         calls_row *row = row_of(making, list->items[i].address, list->items[i].context);
-        for (unsigned event = 0; event < CALLS_SYSTEM_EVENTS; event++) {
-            row->costs[1 + event] += list->items[i].counts[event];
+        for (unsigned event = 0; event < making->profile->events.system_count; event++) {
+            row->costs[making->profile->events.system + event] += list->items[i].counts[event];
         }
     }
 }
@@ -286,7 +368,7 @@ static void add_system(making *making) {
 static void sum_up(calls_profile *profile) {
     for (size_t i = 0; i < profile->rows.count; i++) {
         const calls_row *row = &profile->rows.items[i];
-        for (unsigned event = 0; row->key.kind == CALLS_ROW_SELF && event < CALLS_MOST_EVENTS; event++) {
+        for (unsigned event = 0; row->key.kind == CALLS_ROW_SELF && event < profile->events.count; event++) {
             profile->totals[event] += row->costs[event];
         }
     }
@@ -294,8 +376,8 @@ static void sum_up(calls_profile *profile) {
 
 void calls_profile_make(calls_profile *profile, const calls_account *account) {
     making making = {.profile = profile, .account = account};
-    *profile = (calls_profile){0};
-    name_events(profile);
+    *profile = (calls_profile){.events = calls_events_now()};
+    profile->rows.event_count = profile->events.count;
     if (account->value_count == 0) {
         return;
     }
@@ -304,9 +386,11 @@ void calls_profile_make(calls_profile *profile, const calls_account *account) {
     if (calls_separates()) {
         add_separated(&making);
     } else {
+        add_up_stubs(&making);
         add_records(&making);
     }
     add_calls(&making);
+    add_bills(&making);
     add_system(&making);
     calls_stubs_free(&making.stubs);
     calls_rows_sort(&profile->rows);

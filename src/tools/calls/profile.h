@@ -9,8 +9,7 @@
 #include "thread.h"
 
 typedef struct calls_profile {
-    unsigned event_count;
-    const char *events[CALLS_MOST_EVENTS];
+    calls_events events;
     calls_rows rows;          /**< by function, file, line, kind */
     uint64_t totals[CALLS_MOST_EVENTS];
 } calls_profile;

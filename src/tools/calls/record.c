@@ -8,6 +8,8 @@
 
 #include "separate.h"
 #include "settings.h"
+#include "simulator/memory.h"
+#include "simulator/settings.h"
 
 static _Atomic(calls_record *) newest;
 
@@ -201,9 +203,20 @@ static void insert_counters(sn_block *block, const calls_record *record) {
     }
 }
 
+/** The traces that are simulated. */
+static void insert_traces(sn_block *block, calls_record *record) {
+    if (!cache_current.simulates_caches && !cache_current.simulates_branches) {
+        return;
+    }
+    record->simulated = cache_memory_new(record->instruction_count, sizeof *record->simulated);
+    record->first_site = cache_trace_look(block, record->simulated);
+    cache_trace_insert(block, record->first_site, record->simulated);
+}
+
 calls_record *calls_record_new(sn_block *block) {
     calls_record *record = look_at(block);
     record->counters = sn_counter_new(record->counter_count);
+    insert_traces(block, record);
     insert_counters(block, record);
     record->next = atomic_load(&newest);
     atomic_store_explicit(&newest, record, memory_order_release);

@@ -13,6 +13,8 @@
 
 #include <sonde/tool.h>
 
+#include "simulator/trace.h"
+
 enum {
     CALLS_SEGMENT = 1,     /**< the first of a segment: has a counter of its entries */
     CALLS_CONDITIONAL = 2, /**< has a counter of the times that it was taken */
@@ -38,6 +40,8 @@ typedef struct calls_record {
     sn_counter inclusive;
     uint32_t stub_size;        /**< instructions, if it is a stub of the linker; else 0 */
     uint64_t stub_memory;      /**< where it finds the address of the function */
+    uint32_t first_site;       /**< if something is simulated: simulator/sites.h, one an instruction */
+    cache_instruction *simulated; /**< the same instructions for the simulation; else NULL */
     calls_instruction instructions[];
 } calls_record;
 

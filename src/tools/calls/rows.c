@@ -8,7 +8,6 @@
 
 #include <sonde/tool.h>
 
-
 static void *checked(void *memory) {
     if (memory == NULL) {
         sn_fail(125, "calls: out of memory");
@@ -58,6 +57,24 @@ static void grow_index(calls_rows *rows) {
     }
 }
 
+/** Costs of rows, zeros at first. */
+typedef struct calls_costs {
+    struct calls_costs *next;
+    size_t used;
+    uint64_t values[1 << 13];
+} calls_costs;
+
+static uint64_t *new_costs(calls_rows *rows) {
+    const size_t room = sizeof rows->costs->values / sizeof *rows->costs->values;
+    if (rows->costs == NULL || room - rows->costs->used < rows->event_count) {
+        calls_costs *piece = checked(calloc(1, sizeof *piece));
+        piece->next = rows->costs;
+        rows->costs = piece;
+    }
+    rows->costs->used += rows->event_count;
+    return rows->costs->values + rows->costs->used - rows->event_count;
+}
+
 calls_row *calls_rows_find(calls_rows *rows, const calls_row_key *key) {
     if (2 * rows->count >= rows->index_room) {
         grow_index(rows);
@@ -70,7 +87,7 @@ calls_row *calls_rows_find(calls_rows *rows, const calls_row_key *key) {
         rows->room = rows->room == 0 ? 1 << 11 : rows->room + rows->room / 2;
         rows->items = checked(reallocarray(rows->items, rows->room, sizeof *rows->items));
     }
-    rows->items[rows->count] = (calls_row){.key = *key};
+    rows->items[rows->count] = (calls_row){.key = *key, .costs = new_costs(rows)};
     *slot = (uint32_t)++rows->count;
     return &rows->items[rows->count - 1];
 }
@@ -100,9 +117,9 @@ static int by_place(const void *left, const void *right) {
     return order != 0 ? order : compare(a->target_address, b->target_address);
 }
 
-static bool says_nothing(const calls_row *row) {
+static bool says_nothing(const calls_rows *rows, const calls_row *row) {
     uint64_t all = row->count;
-    for (unsigned event = 0; event < CALLS_MOST_EVENTS; event++) {
+    for (unsigned event = 0; event < rows->event_count; event++) {
         all |= row->costs[event];
     }
     return all == 0;
@@ -114,7 +131,7 @@ void calls_rows_sort(calls_rows *rows) {
     rows->index = NULL;
     rows->index_room = 0;
     for (size_t i = 0; i < rows->count; i++) {
-        if (!says_nothing(&rows->items[i])) {
+        if (!says_nothing(rows, &rows->items[i])) {
             rows->items[kept++] = rows->items[i];
         }
     }
@@ -127,5 +144,9 @@ void calls_rows_sort(calls_rows *rows) {
 void calls_rows_free(calls_rows *rows) {
     free(rows->items);
     free(rows->index);
+    for (calls_costs *piece = rows->costs, *next; piece != NULL; piece = next) {
+        next = piece->next;
+        free(piece);
+    }
     *rows = (calls_rows){0};
 }

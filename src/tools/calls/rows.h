@@ -10,11 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arcs.h"
 #include "functions.h"
-
-/** Instructions, and what a system call costs. */
-#define CALLS_MOST_EVENTS (1 + CALLS_SYSTEM_EVENTS)
 
 typedef enum calls_row_kind { CALLS_ROW_SELF, CALLS_ROW_CALL, CALLS_ROW_JUMP, CALLS_ROW_CONDITIONAL } calls_row_kind;
 
@@ -31,15 +27,17 @@ typedef struct calls_row {
     calls_row_key key;
     uint64_t count;           /**< calls; jumps that were taken */
     uint64_t executed;        /**< of conditional jumps */
-    uint64_t costs[CALLS_MOST_EVENTS]; /**< of calls inclusive */
+    uint64_t *costs;          /**< of each event, of calls inclusive; stays where it is */
 } calls_row;
 
-/** All zero is a valid, empty one. */
+/** All zero but for the number of events is a valid, empty one. */
 typedef struct calls_rows {
+    unsigned event_count;
     calls_row *items;
     size_t count, room;
     uint32_t *index;          /**< open addressing: numbers of rows and one, 0 for free */
     size_t index_room;
+    struct calls_costs *costs;/**< those of all rows, in pieces */
 } calls_rows;
 
 /** The row of that key, made if there is none. It stays where it is until the next one is asked for. */

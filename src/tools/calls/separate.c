@@ -313,8 +313,8 @@ void calls_separate_add(sn_thread *thread, sn_counter counter, uint64_t amount) 
 }
 
 SN_FAST void calls_separate_left(calls_separated *separated, const sn_call_frame *frame) {
-    if (frame->context == 0) {
-        return;
+    if (!is_on || frame->context == 0) {
+        return; /* otherwise, it is a context of Sonde's */
     }
     uint32_t function = own_function(frame->context);
     if (functions[function].levels > 1 && separated->active[function] > 0) {

@@ -7,6 +7,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "simulator/memory.h"
+
 static uint64_t address_of(const calls_record *stub) {
     return stub->instructions[0].address;
 }
@@ -65,6 +67,10 @@ calls_stubs calls_stubs_find(void) {
     calls_stubs stubs = {0};
     find_stubs(&stubs);
     find_calls(&stubs);
+    stubs.shares = cache_memory_new(stubs.count + 1, sizeof *stubs.shares);
+    for (size_t i = 0; i < stubs.count; i++) {
+        stubs.shares[i].costs = cache_memory_new(stubs.items[i]->stub_size, sizeof *stubs.shares[i].costs);
+    }
     return stubs;
 }
 
@@ -76,12 +82,17 @@ const calls_record *calls_stub_called(const calls_stubs *stubs, uint64_t address
 }
 
 void calls_stubs_free(calls_stubs *stubs) {
+    for (size_t i = 0; i < stubs->count; i++) {
+        free(stubs->shares[i].costs);
+    }
+    free(stubs->shares);
     free(stubs->items);
     free(stubs->calls);
     *stubs = (calls_stubs){0};
 }
 
-const calls_record *calls_stub_at(const calls_stubs *stubs, uint64_t address) {
+/** Which is the first at that address or above it. */
+static size_t index_of(const calls_stubs *stubs, uint64_t address) {
     size_t low = 0, high = stubs->count;
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -91,7 +102,16 @@ const calls_record *calls_stub_at(const calls_stubs *stubs, uint64_t address) {
             high = middle;
         }
     }
-    return low < stubs->count && address_of(stubs->items[low]) == address ? stubs->items[low] : NULL;
+    return low;
+}
+
+const calls_record *calls_stub_at(const calls_stubs *stubs, uint64_t address) {
+    size_t index = index_of(stubs, address);
+    return index < stubs->count && address_of(stubs->items[index]) == address ? stubs->items[index] : NULL;
+}
+
+calls_stub_share *calls_stub_share_of(const calls_stubs *stubs, const calls_record *stub) {
+    return &stubs->shares[index_of(stubs, address_of(stub))];
 }
 
 /** The module may have been unloaded: the kernel is asked, so that nothing faults. */

@@ -10,7 +10,14 @@
 
 #include <stddef.h>
 
+#include "events.h"
 #include "record.h"
+
+/** What is left of what a stub has cost: profile.c adds it up, and takes away from it. */
+typedef struct calls_stub_share {
+    uint64_t executions;
+    uint64_t (*costs)[CALLS_MOST_EVENTS]; /**< of each of its instructions; those that are simulated */
+} calls_stub_share;
 
 /** A direct call of a stub. */
 typedef struct calls_stub_call {
@@ -21,6 +28,7 @@ typedef struct calls_stub_call {
 /** All stubs that were executed, and the calls of them, by address. */
 typedef struct calls_stubs {
     const calls_record **items;
+    calls_stub_share *shares; /**< of each, zero at first */
     size_t count;
     calls_stub_call *calls;
     size_t call_count;
@@ -34,6 +42,9 @@ const calls_record *calls_stub_at(const calls_stubs *stubs, uint64_t address);
 
 /** The stub that the direct call at `address` calls, NULL if it calls none. */
 const calls_record *calls_stub_called(const calls_stubs *stubs, uint64_t address);
+
+/** Of a stub among these: what all records of the same stub have in common. */
+calls_stub_share *calls_stub_share_of(const calls_stubs *stubs, const calls_record *stub);
 
 /** The function that a stub leads to now; the stub itself if its memory is gone. */
 uint64_t calls_stub_target(const calls_record *stub);

@@ -20,6 +20,7 @@ typedef struct calls_thread {
     uint64_t *baseline;    /**< counters then, NULL for zeros; `baseline_count` of them */
     size_t baseline_count;
     calls_system_list system;
+    calls_simulated *simulated; /**< NULL: nothing is */
     struct timespec began, began_on_processor; /**< of the system call that it makes */
 } calls_thread;
 
@@ -108,6 +109,7 @@ void calls_thread_start(sn_thread *thread) {
     if (!calls_arcs_init(&mine->arcs) || !calls_separated_init(&mine->separated)) {
         sn_fail(125, "calls: no address space for a thread's calls");
     }
+    mine->simulated = calls_simulated_new(calls_current.collects_at_start);
     *sn_slot_of(thread, calls_current.collecting) = calls_current.collects_at_start ? UINT64_MAX : 0;
     *sn_slot_of(thread, calls_current.thread) = (uintptr_t)mine;
     if (calls_separates()) {
@@ -117,7 +119,22 @@ void calls_thread_start(sn_thread *thread) {
     sn_thread_set_data(thread, mine);
 }
 
+void calls_thread_words(const sn_batch *batch) {
+    calls_thread *mine = batch->thread_data;
+    if (mine != NULL) {
+        calls_simulated_words(mine->simulated, batch);
+    }
+}
+
+void calls_thread_branches(const sn_batch *batch) {
+    calls_thread *mine = batch->thread_data;
+    if (mine != NULL) {
+        calls_simulated_branches(mine->simulated, batch);
+    }
+}
+
 static void free_thread(calls_thread *mine) {
+    calls_simulated_free(mine->simulated);
     calls_arcs_release(&mine->arcs);
     calls_separated_release(&mine->separated);
     free(mine->baseline);
@@ -189,6 +206,7 @@ static void add_thread(calls_account *account, sn_thread *thread, calls_thread *
     calls_cells_add(&account->cells, &its->separated.cells);
     add_open_calls(thread, its, &account->arcs, account->values);
     add_system(&account->system, &its->system);
+    calls_simulated_add(&account->simulated, its->simulated);
 }
 
 static void free_account(calls_account *account) {
@@ -198,6 +216,7 @@ static void free_account(calls_account *account) {
     calls_cells_release(&account->cells);
     free(account->values);
     free(account->system.items);
+    calls_simulated_sum_free(&account->simulated);
     *account = (calls_account){0};
 }
 
@@ -238,6 +257,7 @@ void calls_thread_fork_child(sn_thread *thread) {
     }
     calls_arcs_clear(&mine->arcs);
     calls_cells_clear(&mine->separated.cells);
+    calls_simulated_fork_child(mine->simulated);
     mine->system.count = 0;
     mine->baseline_count = 0;
     mine->zeroed = 0;
@@ -305,9 +325,11 @@ static void zero_thread(sn_thread *thread, void *data) {
     calls_arcs_clear(&its->arcs);
     calls_cells_clear(&its->separated.cells);
     its->system.count = 0;
+    calls_simulated_zero(its->simulated);
 }
 
-void calls_accounts_zero(void) {
+void calls_accounts_zero(sn_thread *thread) {
+    calls_simulated_flush(thread);
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < ended_count; i++) {
         free_account(&ended[i]);
@@ -360,4 +382,5 @@ void calls_thread_system_call_after(sn_thread *thread, const sn_system_call *cal
 void calls_thread_switch_collecting(sn_thread *thread) {
     uint64_t *collecting = sn_slot_of(thread, calls_current.collecting);
     *collecting = ~*collecting;
+    calls_simulated_collect(thread, thread_of(thread)->simulated, *collecting != 0);
 }

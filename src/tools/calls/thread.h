@@ -12,6 +12,7 @@
 
 #include "arcs.h"
 #include "cells.h"
+#include "simulated.h"
 
 /** System calls made by one instruction. */
 typedef struct calls_system_costs {
@@ -32,6 +33,7 @@ typedef struct calls_account {
     calls_arcs arcs;
     calls_cells cells;     /**< what was counted in contexts, if functions are separated; then `values` are zeros */
     calls_system_list system;
+    calls_simulated_sum simulated;
 } calls_account;
 
 /* Callbacks. */
@@ -40,6 +42,8 @@ void calls_thread_end(sn_thread *thread);
 void calls_thread_fork_child(sn_thread *thread);
 void calls_thread_system_call_before(sn_thread *thread, const sn_system_call *call);
 void calls_thread_system_call_after(sn_thread *thread, const sn_system_call *call);
+void calls_thread_words(const sn_batch *batch);    /**< of what is simulated */
+void calls_thread_branches(const sn_batch *batch);
 
 /** From the start callback: calls that end are noted. */
 void calls_threads_init(void);
@@ -48,8 +52,8 @@ void calls_threads_init(void);
     counted as if they ended now. */
 void calls_accounts_visit(void (*visit)(const calls_account *account, void *data), void *data);
 
-/** What was counted until now is forgotten, in all threads. */
-void calls_accounts_zero(void);
+/** What was counted until now is forgotten, in all threads. `thread`: the one that calls. */
+void calls_accounts_zero(sn_thread *thread);
 
 /** Switch collecting over for a thread: off if it is on, on if it is off. */
 void calls_thread_switch_collecting(sn_thread *thread);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "settings.h"
+#include "simulator/setup.h"
 
 /** Names that have a number already, of one kind. */
 typedef struct names {
@@ -90,7 +91,7 @@ static void write_position(writing *to, uint64_t address, unsigned line) {
 }
 
 static void write_costs(writing *to, const uint64_t *costs) {
-    unsigned count = to->profile->event_count;
+    unsigned count = to->profile->events.count;
     while (count > 1 && costs[count - 1] == 0) {
         count--;
     }
@@ -189,10 +190,20 @@ static void write_words(FILE *stream) {
 
 static void write_numbers(FILE *stream, const char *name, const calls_profile *profile) {
     fputs(name, stream);
-    for (unsigned event = 0; event < profile->event_count; event++) {
+    for (unsigned event = 0; event < profile->events.count; event++) {
         fprintf(stream, " %" PRIu64, profile->totals[event]);
     }
     putc('\n', stream);
+}
+
+static void write_caches(FILE *stream) {
+    for (unsigned cache = 0; cache < CACHE_COUNT; cache++) {
+        char text[80];
+        if (cache_current.simulates_caches && cache_current.model->has[cache]) {
+            cache_describe(cache, text, sizeof text);
+            fprintf(stream, "\ndesc: %s cache: %s", cache_names[cache], text);
+        }
+    }
 }
 
 static void write_heading(FILE *stream, const calls_profile *profile, const calls_heading *heading) {
@@ -203,10 +214,11 @@ static void write_heading(FILE *stream, const calls_profile *profile, const call
     if (heading->thread != 0) {
         fprintf(stream, "thread: %d\n", heading->thread);
     }
+    write_caches(stream);
     fprintf(stream, "\ndesc: Trigger: %s\n\npositions:%s%s\nevents:", heading->trigger,
             calls_current.dumps_instructions ? " instr" : "", calls_current.dumps_lines ? " line" : "");
-    for (unsigned event = 0; event < profile->event_count; event++) {
-        fprintf(stream, " %s", profile->events[event]);
+    for (unsigned event = 0; event < profile->events.count; event++) {
+        fprintf(stream, " %s", profile->events.names[event]);
     }
     putc('\n', stream);
     write_numbers(stream, "summary:", profile);

@@ -1,0 +1,229 @@
+/**
+ * @fileoverview Ledgers. See ledger.h.
+ */
+#include "ledger.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <sonde/tool.h>
+
+#include "simulator/memory.h"
+
+/** A function that has begun and not ended. */
+typedef struct entry {
+    uint64_t frame;        /**< its address */
+    uint64_t from, target;
+    uint32_t site;
+    uint8_t how;           /**< calls_how */
+    bool is_first;         /**< of a stack: no call */
+    uint64_t begin[CALLS_DATA_EVENTS]; /**< the totals then */
+} entry;
+
+typedef struct calls_ledger_stack {
+    uint64_t first;        /**< sn_call_frame_first() */
+    entry *entries;        /**< by frame */
+    size_t count, room;
+} calls_ledger_stack;
+
+/* ------------------------------------------------------------------------------------ bills */
+
+static calls_bill *place_of(const calls_bills *bills, uint64_t from, uint64_t target, uint64_t how) {
+    uint64_t hash = (from ^ target << 21 ^ target >> 11) * UINT64_C(0x9e3779b97f4a7c15);
+    for (uint64_t at = hash ^ hash >> 32;; at++) {
+        calls_bill *bill = &bills->table[at & (bills->room - 1)];
+        if (bill->target == 0 || (bill->from == from && bill->target == target && bill->how == how)) {
+            return bill;
+        }
+    }
+}
+
+static void grow(calls_bills *bills) {
+    calls_bills old = *bills;
+    bills->room = old.room == 0 ? 256 : 2 * old.room;
+    bills->table = cache_memory_new(bills->room, sizeof *bills->table);
+    for (size_t i = 0; i < old.room; i++) {
+        if (old.table[i].target != 0) {
+            *place_of(bills, old.table[i].from, old.table[i].target, old.table[i].how) = old.table[i];
+        }
+    }
+    free(old.table);
+}
+
+static calls_bill *bill_of(calls_bills *bills, uint64_t from, uint64_t target, uint64_t how) {
+    if (2 * bills->count >= bills->room) {
+        grow(bills);
+    }
+    calls_bill *bill = place_of(bills, from, target, how);
+    if (bill->target == 0) {
+        *bill = (calls_bill){.from = from, .target = target, .how = how};
+        bills->count++;
+    }
+    return bill;
+}
+
+void calls_bills_add(calls_bills *to, const calls_bills *from) {
+    for (size_t i = 0; i < from->room; i++) {
+        const calls_bill *bill = &from->table[i];
+        if (bill->target != 0) {
+            calls_bill *sum = bill_of(to, bill->from, bill->target, bill->how);
+            for (unsigned event = 0; event < CALLS_SIMULATED_EVENTS; event++) {
+                sum->costs[event] += bill->costs[event];
+            }
+        }
+    }
+}
+
+void calls_bills_free(calls_bills *bills) {
+    free(bills->table);
+    *bills = (calls_bills){0};
+}
+
+/* ---------------------------------------------------------------------------------- entries */
+
+static void book(const calls_ledger *ledger, calls_bills *bills, const entry *entry, const uint64_t *totals) {
+    if (entry->is_first) {
+        return;
+    }
+    calls_bill *bill = bill_of(bills, entry->from, entry->target, entry->how);
+    for (unsigned event = 0; event < ledger->count; event++) {
+        bill->costs[ledger->first + event] += totals[event] - entry->begin[event];
+    }
+}
+
+static void begin_at(const calls_ledger *ledger, entry *entry, const uint64_t *totals) {
+    memcpy(entry->begin, totals, ledger->count * sizeof *totals);
+}
+
+/** Those from `frame` on have ended, or were given up together with all of their stack. */
+static void end_entries(calls_ledger *ledger, calls_ledger_stack *stack, uint64_t frame, bool are_given_up,
+                        const uint64_t *totals) {
+    while (stack->count > 0 && stack->entries[stack->count - 1].frame >= frame) {
+        stack->count--;
+        if (!are_given_up) {
+            book(ledger, &ledger->bills, &stack->entries[stack->count], totals);
+        }
+    }
+}
+
+static entry *last_of(const calls_ledger_stack *stack) {
+    return stack->count == 0 ? NULL : &stack->entries[stack->count - 1];
+}
+
+static void push(const calls_ledger *ledger, calls_ledger_stack *stack, uint64_t function, const uint64_t *totals) {
+    if (stack->count == stack->room) {
+        stack->room = 2 * stack->room + 64;
+        stack->entries = cache_memory_resized(stack->entries, stack->room, sizeof *stack->entries);
+    }
+    const entry *below = last_of(stack);
+    entry *new = &stack->entries[stack->count++];
+    *new = (entry){.frame = ledger->frame, .from = sn_call_site_address(ledger->site), .target = function,
+                   .site = ledger->site, .how = CALLS_BY_CALL, .is_first = ledger->frame == stack->first};
+    if (new->from == 0) {
+        new->from = below == NULL ? 0 : below->target;
+        new->how = sn_call_site_is_signal(ledger->site) ? CALLS_BY_SIGNAL : CALLS_BY_JUMP;
+    }
+    begin_at(ledger, new, totals);
+}
+
+/* ----------------------------------------------------------------------------------- stacks */
+
+/** The stack that a frame is in. *is_back: another one was told of before. */
+static calls_ledger_stack *stack_of(calls_ledger *ledger, uint64_t frame, bool *is_back) {
+    uint64_t first = sn_call_frame_first(frame);
+    *is_back = ledger->stack_count == 0 || ledger->stacks[ledger->current].first != first;
+    if (!*is_back) {
+        return &ledger->stacks[ledger->current];
+    }
+    for (ledger->current = 0; ledger->current < ledger->stack_count; ledger->current++) {
+        if (ledger->stacks[ledger->current].first == first) {
+            return &ledger->stacks[ledger->current];
+        }
+    }
+    ledger->stacks = cache_memory_resized(ledger->stacks, ledger->stack_count + 1, sizeof *ledger->stacks);
+    ledger->stacks[ledger->stack_count++] = (calls_ledger_stack){.first = first};
+    return &ledger->stacks[ledger->current];
+}
+
+/** Whether what begins in the last entry's frame is what the linker found for it. */
+static bool is_found(const calls_ledger *ledger, const entry *last) {
+    bool is_call = sn_call_site_address(ledger->site) != 0 || sn_call_site_is_signal(ledger->site);
+    return last->frame == ledger->frame && last->site == ledger->site && is_call;
+}
+
+static void function_begins(calls_ledger *ledger, uint64_t function, const uint64_t *totals) {
+    bool is_back;
+    calls_ledger_stack *stack = stack_of(ledger, ledger->frame, &is_back);
+    if (is_back) {
+        /* A handler's, mostly. What was in these frames when another stack was gone to did not go on. */
+        end_entries(ledger, stack, ledger->frame, true, totals);
+        bool is_handler = sn_call_site_is_signal(ledger->site);
+        stack->count = is_handler && stack->count == 1 ? 0 : stack->count; /* on a stack of its own, called by nobody */
+    } else {
+        end_entries(ledger, stack, ledger->frame + 1, false, totals);
+    }
+    entry *last = last_of(stack);
+    if (last != NULL && is_found(ledger, last)) {
+        last->target = function;
+        return;
+    }
+    if (last != NULL && last->frame == ledger->frame) {
+        if (last->target == function) {
+            return; /* round a loop of tail calls */
+        }
+        end_entries(ledger, stack, ledger->frame, false, totals);
+    }
+    push(ledger, stack, function, totals);
+}
+
+void calls_ledger_word(calls_ledger *ledger, uint64_t word, const uint64_t *totals) {
+    uint64_t value = sn_frame_word_value(word);
+    bool is_back;
+    switch (sn_frame_word_kind(word)) {
+    case SN_FRAME_BEGAN:
+        ledger->frame = value;
+        break;
+    case SN_FRAME_SITE:
+        ledger->site = (uint32_t)value;
+        break;
+    case SN_FRAME_FUNCTION:
+        function_begins(ledger, value, totals);
+        break;
+    case SN_FRAME_NEW_STACK:
+        end_entries(ledger, stack_of(ledger, value, &is_back), value, true, totals);
+        break;
+    case SN_FRAME_GONE:
+        end_entries(ledger, stack_of(ledger, value, &is_back), value, false, totals);
+        break;
+    default: /* a reference that looked like one: it faulted */
+        break;
+    }
+}
+
+void calls_ledger_add(calls_bills *to, const calls_ledger *ledger, const uint64_t *totals) {
+    calls_bills_add(to, &ledger->bills);
+    if (ledger->stack_count == 0) {
+        return;
+    }
+    const calls_ledger_stack *stack = &ledger->stacks[ledger->current];
+    for (size_t i = 0; i < stack->count; i++) {
+        book(ledger, to, &stack->entries[i], totals);
+    }
+}
+
+void calls_ledger_zero(calls_ledger *ledger, const uint64_t *totals) {
+    calls_bills_free(&ledger->bills);
+    for (size_t i = 0; i < ledger->stack_count; i++) {
+        for (size_t k = 0; k < ledger->stacks[i].count; k++) {
+            begin_at(ledger, &ledger->stacks[i].entries[k], totals);
+        }
+    }
+}
+
+void calls_ledger_free(calls_ledger *ledger) {
+    for (size_t i = 0; i < ledger->stack_count; i++) {
+        free(ledger->stacks[i].entries);
+    }
+    free(ledger->stacks);
+    calls_bills_free(&ledger->bills);
+}

@@ -1,0 +1,52 @@
+/**
+ * @fileoverview What calls cost of the events that are simulated: a ledger follows the words of a trace that tell of frames
+ * (enum sn_frame_word), and books what was counted from when a function began to when its frame had gone.
+ *
+ * One ledger belongs to a thread and a trace. It mirrors the frames of all stacks that it hears of. Each word says which frame it is about,
+ * so that what it has not heard of does no harm beyond that frame. Not thread-safe: simulated.c locks.
+ */
+#ifndef SONDE_TOOLS_CALLS_LEDGER_H
+#define SONDE_TOOLS_CALLS_LEDGER_H
+
+#include <stddef.h>
+
+#include "arcs.h"
+#include "events.h"
+
+/** A call as in arcs.h, and what it cost of all that is simulated. */
+typedef struct calls_bill {
+    uint64_t from, target;
+    uint64_t how;                /**< calls_how */
+    uint64_t costs[CALLS_SIMULATED_EVENTS];
+} calls_bill;
+
+/** Open addressing; an empty one has target 0. All zero is a valid, empty table. */
+typedef struct calls_bills {
+    calls_bill *table;
+    size_t room, count;
+} calls_bills;
+
+void calls_bills_add(calls_bills *to, const calls_bills *from);
+void calls_bills_free(calls_bills *bills);
+
+typedef struct calls_ledger {
+    unsigned first, count;       /**< which of the simulated events it is about; at most CALLS_DATA_EVENTS */
+    calls_bills bills;           /**< of calls that have ended */
+    struct calls_ledger_stack *stacks;
+    size_t stack_count, current; /**< the one that was told of last */
+    uint64_t frame;              /**< of the words that tell of a function, what came before it */
+    uint32_t site;
+} calls_ledger;
+
+void calls_ledger_free(calls_ledger *ledger);
+
+/** A word, and the totals of the ledger's events at that moment. */
+void calls_ledger_word(calls_ledger *ledger, uint64_t word, const uint64_t *totals);
+
+/** Add all bills; calls that the thread is in, as if they ended now. */
+void calls_ledger_add(calls_bills *to, const calls_ledger *ledger, const uint64_t *totals);
+
+/** What was counted until now is forgotten. */
+void calls_ledger_zero(calls_ledger *ledger, const uint64_t *totals);
+
+#endif

@@ -1,0 +1,186 @@
+/**
+ * @fileoverview A thread's simulation. See simulated.h.
+ */
+#include "simulated.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "separate.h"
+#include "simulator/branches.h"
+#include "simulator/memory.h"
+#include "simulator/setup.h"
+#include "simulator/shared_level.h"
+#include "simulator/simulate.h"
+#include "simulator/words.h"
+
+struct calls_simulated {
+    pthread_mutex_t lock;         /**< of all that follows: another thread may want the sums */
+    cache_simulation *caches;     /**< NULL if none are simulated */
+    cache_branches branches;
+    cache_sites sites;            /**< of caches; branches have their own */
+    cache_sites ignored;          /**< of what is not collected */
+    cache_tally tally;            /**< which nobody reads: counters tell as much */
+    calls_ledger data, branching; /**< costs of calls */
+};
+
+static bool is_wanted(void) {
+    return cache_current.simulates_caches || cache_current.simulates_branches;
+}
+
+void calls_simulated_setup(void (*words)(const sn_batch *), void (*branches)(const sn_batch *)) {
+    cache_setup("calls", cache_models[0], words, branches);
+    if (is_wanted() && calls_separates()) {
+        sn_fail(2, "--cache-sim=yes and --branch-sim=yes cannot be together with --separate-callers and --separate-recs");
+    }
+    if (cache_current.simulates_caches) {
+        sn_contexts_trace(cache_current.trace);
+    }
+    if (cache_current.simulates_branches) {
+        sn_contexts_trace(cache_branches_trace());
+    }
+}
+
+/* ---------------------------------------------------------------------------------- a thread's */
+
+static void data_frame(void *simulated, uint64_t word, const cache_totals *totals) {
+    uint64_t costs[CALLS_DATA_EVENTS];
+    calls_events_of_data(totals, costs);
+    calls_ledger_word(&((calls_simulated *)simulated)->data, word, costs);
+}
+
+static void branch_frame(void *simulated, uint64_t word, const cache_branch_totals *totals) {
+    uint64_t costs[CALLS_BRANCH_EVENTS];
+    calls_events_of_branches(totals, costs);
+    calls_ledger_word(&((calls_simulated *)simulated)->branching, word, costs);
+}
+
+static void set_collecting(calls_simulated *simulated, bool on) {
+    simulated->branches.ignores = !on;
+    if (simulated->caches != NULL) {
+        cache_simulation_count(simulated->caches, on ? &simulated->sites : &simulated->ignored, on);
+    }
+}
+
+calls_simulated *calls_simulated_new(bool collects) {
+    if (!is_wanted()) {
+        return NULL;
+    }
+    calls_simulated *new = cache_memory_new(1, sizeof *new);
+    pthread_mutex_init(&new->lock, NULL);
+    new->data = (calls_ledger){.first = 0, .count = CALLS_DATA_EVENTS};
+    new->branching = (calls_ledger){.first = CALLS_DATA_EVENTS, .count = CALLS_BRANCH_EVENTS};
+    if (cache_current.simulates_caches) {
+        new->caches = cache_simulation_new(&new->sites, &new->tally, NULL);
+        cache_simulation_watch(new->caches, &(cache_frame_watcher){data_frame, new});
+        cache_shared_level_add_user();
+    }
+    new->branches.watcher = (cache_branch_watcher){branch_frame, new};
+    set_collecting(new, collects);
+    return new;
+}
+
+void calls_simulated_free(calls_simulated *simulated) {
+    if (simulated == NULL) {
+        return;
+    }
+    if (simulated->caches != NULL) {
+        cache_simulation_free(simulated->caches);
+    }
+    cache_sites_free(&simulated->sites);
+    cache_sites_free(&simulated->ignored);
+    cache_sites_free(&simulated->branches.sites);
+    cache_tally_free(&simulated->tally);
+    calls_ledger_free(&simulated->data);
+    calls_ledger_free(&simulated->branching);
+    free(simulated);
+}
+
+/* -------------------------------------------------------------------------------------- traces */
+
+void calls_simulated_words(calls_simulated *simulated, const sn_batch *batch) {
+    pthread_mutex_lock(&simulated->lock);
+    bool begun = cache_shared_level_begin();
+    cache_simulate(simulated->caches, batch->records, batch->count);
+    cache_shared_level_end(begun);
+    pthread_mutex_unlock(&simulated->lock);
+}
+
+void calls_simulated_branches(calls_simulated *simulated, const sn_batch *batch) {
+    pthread_mutex_lock(&simulated->lock);
+    cache_branches_simulate(&simulated->branches, batch);
+    pthread_mutex_unlock(&simulated->lock);
+}
+
+void calls_simulated_flush(sn_thread *thread) {
+    if (is_wanted()) {
+        cache_flush(thread);
+    }
+}
+
+void calls_simulated_collect(sn_thread *thread, calls_simulated *simulated, bool on) {
+    if (simulated != NULL) {
+        cache_flush(thread);
+        set_collecting(simulated, on);
+    }
+}
+
+void calls_simulated_cut(sn_thread *thread, const calls_record *record, unsigned completed) {
+    if (cache_current.simulates_caches && completed < record->instruction_count) {
+        sn_trace_write(thread, cache_current.trace, &(uint64_t){cache_word_cut(record->first_site + completed)});
+    }
+}
+
+/* ---------------------------------------------------------------------------------------- sums */
+
+static void data_costs(const calls_simulated *simulated, uint64_t costs[CALLS_DATA_EVENTS]) {
+    if (simulated->caches != NULL) {
+        calls_events_of_data(cache_simulation_totals(simulated->caches), costs);
+    }
+}
+
+void calls_simulated_add(calls_simulated_sum *sum, calls_simulated *simulated) {
+    uint64_t data[CALLS_DATA_EVENTS] = {0}, branches[CALLS_BRANCH_EVENTS];
+    if (simulated == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&simulated->lock);
+    data_costs(simulated, data);
+    calls_events_of_branches(&simulated->branches.totals, branches);
+    cache_sites_add(&sum->sites, &simulated->sites);
+    cache_sites_add(&sum->sites, &simulated->branches.sites);
+    calls_ledger_add(&sum->bills, &simulated->data, data);
+    calls_ledger_add(&sum->bills, &simulated->branching, branches);
+    pthread_mutex_unlock(&simulated->lock);
+}
+
+void calls_simulated_sum_free(calls_simulated_sum *sum) {
+    cache_sites_free(&sum->sites);
+    calls_bills_free(&sum->bills);
+}
+
+static void zero(calls_simulated *simulated) {
+    uint64_t data[CALLS_DATA_EVENTS] = {0}, branches[CALLS_BRANCH_EVENTS];
+    data_costs(simulated, data);
+    calls_events_of_branches(&simulated->branches.totals, branches);
+    cache_sites_free(&simulated->sites);
+    cache_sites_free(&simulated->branches.sites);
+    calls_ledger_zero(&simulated->data, data);
+    calls_ledger_zero(&simulated->branching, branches);
+}
+
+void calls_simulated_zero(calls_simulated *simulated) {
+    if (simulated != NULL) {
+        pthread_mutex_lock(&simulated->lock);
+        zero(simulated);
+        pthread_mutex_unlock(&simulated->lock);
+    }
+}
+
+void calls_simulated_fork_child(calls_simulated *simulated) {
+    if (simulated != NULL) {
+        cache_shared_level_forget_users();
+        pthread_mutex_init(&simulated->lock, NULL);
+        zero(simulated);
+    }
+}
