@@ -490,8 +490,9 @@ void sn_contexts_trace(sn_trace *trace);
 /** Of a SN_FRAME_SITE: the address of the call instruction; 0 for tail calls and signal handlers, and for the first frame of a
     stack. Any thread may ask. */
 uint64_t sn_call_site_address(uint32_t site);
-/** Whether it is where signal handlers are called from. */
-bool sn_call_site_is_signal(uint32_t site);
+/** Whether it is a call instruction; or where signal handlers are called from. */
+static inline bool sn_call_site_is_call(uint32_t site) { return site > 1; }
+static inline bool sn_call_site_is_signal(uint32_t site) { return site == 1; }
 /** The address of the first frame of the stack that has a frame at that address: it tells stacks apart. */
 uint64_t sn_call_frame_first(uint64_t frame);
 

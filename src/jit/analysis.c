@@ -331,7 +331,13 @@ void sn_insert_accesses(sn_block *block, unsigned index, sn_accesses_function *f
 }
 
 void sn_trace_append(sn_block *block, sn_trace *trace, unsigned count, const sn_field *fields) {
-    unsigned size = sn_trace_record_size(trace);
+    sn_trace_append_several(block, trace, 1, count, fields);
+}
+
+/** Where the buffer ends between two of the records, those before are handed out, and the store that faulted goes to the new
+    buffer: so they must be stored in order. */
+void sn_trace_append_several(sn_block *block, sn_trace *trace, unsigned records, unsigned count, const sn_field *fields) {
+    unsigned size = records * sn_trace_record_size(trace);
     for (unsigned i = 0; i < count; i++) {
         const sn_field *field = &fields[i];
         sn_operation_kind kind = field->copies_operand ? SN_OPERATION_FIELD_COPY : SN_OPERATION_FIELD;

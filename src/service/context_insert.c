@@ -128,9 +128,14 @@ static void tell_function(sn_block *block, unsigned index, uint64_t address) {
     if (!told_count) return;
     sn_insert_before(block, index);
     sn_value end = sn_slot_load(block, sn_shadow.slots.end);
-    tell(block, word_of(block, SN_FRAME_BEGAN, end, -FRAME));
-    tell(block, word_of(block, SN_FRAME_SITE, sn_load(block, end, LAST(site), 4), 0));
-    tell(block, constant(block, (uint64_t)SN_FRAME_FUNCTION << 48 | address));
+    sn_value words[] = {word_of(block, SN_FRAME_BEGAN, end, -FRAME),
+                        word_of(block, SN_FRAME_SITE, sn_load(block, end, LAST(site), 4), 0),
+                        constant(block, (uint64_t)SN_FRAME_FUNCTION << 48 | address)};
+    enum { COUNT = sizeof words / sizeof *words };
+    sn_field fields[COUNT];
+    for (unsigned i = 0; i < COUNT; i++)
+        fields[i] = (sn_field){.offset = (uint16_t)(i * sizeof(uint64_t)), .size = sizeof(uint64_t), .value = words[i]};
+    for (unsigned i = 0; i < told_count; i++) sn_trace_append_several(block, told[i], COUNT, COUNT, fields);
 }
 
 /** Frames may have gone since there were those up to `before`. */

@@ -25,7 +25,7 @@ uint64_t sn_call_site_address(uint32_t site) {
     return site < SN_SITE_FIRST || site >= SN_MOST_SITES ? 0 : sn_shadow.sites[site].address;
 }
 
-bool sn_call_site_is_signal(uint32_t site) { return site == SN_SITE_SIGNAL; }
+_Static_assert(SN_SITE_SIGNAL == 1 && SN_SITE_FIRST == 2, "sn_call_site_is_call(), sn_call_site_is_signal()");
 
 /* ------------------------------------------------------------------------------------------------- printing */
 

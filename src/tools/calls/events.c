@@ -29,23 +29,6 @@ calls_events calls_events_now(void) {
     return events;
 }
 
-void calls_events_of_data(const cache_totals *totals, uint64_t costs[CALLS_DATA_EVENTS]) {
-    costs[0] = totals->references[CACHE_READ];
-    costs[1] = totals->references[CACHE_WRITE];
-    for (unsigned level = 0; level < LEVELS; level++) {
-        for (unsigned kind = 0; kind < CACHE_KINDS; kind++) {
-            costs[2 + level * CACHE_KINDS + kind] = totals->misses[level][kind];
-        }
-    }
-}
-
-void calls_events_of_branches(const cache_branch_totals *totals, uint64_t costs[CALLS_BRANCH_EVENTS]) {
-    costs[0] = totals->conditional;
-    costs[1] = totals->conditional_wrong;
-    costs[2] = totals->indirect;
-    costs[3] = totals->indirect_wrong;
-}
-
 static void add_data(const cache_instruction *instruction, const uint64_t *site, uint64_t executions, uint64_t *costs) {
     costs[0] += instruction->reads * executions;
     costs[1] += instruction->writes * executions;

@@ -30,9 +30,10 @@ typedef struct calls_events {
 /** From the settings. Constant once options are parsed. */
 calls_events calls_events_now(void);
 
-/** All in all, in that order. */
-void calls_events_of_data(const cache_totals *totals, uint64_t costs[CALLS_DATA_EVENTS]);
-void calls_events_of_branches(const cache_branch_totals *totals, uint64_t costs[CALLS_BRANCH_EVENTS]);
+/** Totals of the simulation have that order. */
+_Static_assert(CACHE_TOTAL_READS == 0 && CACHE_TOTAL_WRITES == 1 && CACHE_TOTAL_MISSES == 2 && CACHE_FETCH == 0 &&
+                   CACHE_READ == 1 && CACHE_WRITE == 2 && (int)CALLS_DATA_EVENTS <= (int)CACHE_TOTALS,
+               "Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw");
 
 /** Add what is simulated of an instruction that was executed so often; `site`: its counters (simulator/sites.h), or NULL. */
 void calls_events_add(const calls_events *events, const cache_instruction *instruction, const uint64_t *site,

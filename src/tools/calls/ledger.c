@@ -4,7 +4,6 @@
 #include "ledger.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include <sonde/tool.h>
 
@@ -13,7 +12,7 @@
 /** A function that has begun and not ended. */
 typedef struct entry {
     uint64_t frame;        /**< its address */
-    uint64_t from, target;
+    uint64_t from, target; /**< as in a bill */
     uint32_t site;
     uint8_t how;           /**< calls_how */
     bool is_first;         /**< of a stack: no call */
@@ -92,7 +91,9 @@ static void book(const calls_ledger *ledger, calls_bills *bills, const entry *en
 }
 
 static void begin_at(const calls_ledger *ledger, entry *entry, const uint64_t *totals) {
-    memcpy(entry->begin, totals, ledger->count * sizeof *totals);
+    for (unsigned event = 0; event < ledger->count; event++) {
+        entry->begin[event] = totals[event];
+    }
 }
 
 /** Those from `frame` on have ended, or were given up together with all of their stack. */
@@ -106,35 +107,30 @@ static void end_entries(calls_ledger *ledger, calls_ledger_stack *stack, uint64_
     }
 }
 
-static entry *last_of(const calls_ledger_stack *stack) {
-    return stack->count == 0 ? NULL : &stack->entries[stack->count - 1];
-}
-
-static void push(const calls_ledger *ledger, calls_ledger_stack *stack, uint64_t function, const uint64_t *totals) {
+static void push(const calls_ledger *ledger, calls_ledger_stack *stack, const cache_frame *frame, const uint64_t *totals) {
     if (stack->count == stack->room) {
         stack->room = 2 * stack->room + 64;
         stack->entries = cache_memory_resized(stack->entries, stack->room, sizeof *stack->entries);
     }
-    const entry *below = last_of(stack);
     entry *new = &stack->entries[stack->count++];
-    *new = (entry){.frame = ledger->frame, .from = sn_call_site_address(ledger->site), .target = function,
-                   .site = ledger->site, .how = CALLS_BY_CALL, .is_first = ledger->frame == stack->first};
-    if (new->from == 0) {
-        new->from = below == NULL ? 0 : below->target;
-        new->how = sn_call_site_is_signal(ledger->site) ? CALLS_BY_SIGNAL : CALLS_BY_JUMP;
+    new->frame = frame->address;
+    new->from = new->site = frame->site;
+    new->target = frame->function;
+    new->how = CALLS_BY_CALL;
+    new->is_first = frame->address == stack->first;
+    if (!sn_call_site_is_call(frame->site)) {
+        new->from = stack->count == 1 ? 0 : new[-1].target;
+        new->how = sn_call_site_is_signal(frame->site) ? CALLS_BY_SIGNAL : CALLS_BY_JUMP;
     }
     begin_at(ledger, new, totals);
 }
 
 /* ----------------------------------------------------------------------------------- stacks */
 
-/** The stack that a frame is in. *is_back: another one was told of before. */
-static calls_ledger_stack *stack_of(calls_ledger *ledger, uint64_t frame, bool *is_back) {
-    uint64_t first = sn_call_frame_first(frame);
-    *is_back = ledger->stack_count == 0 || ledger->stacks[ledger->current].first != first;
-    if (!*is_back) {
-        return &ledger->stacks[ledger->current];
-    }
+/** Addresses of frames that differ in lower bits only are in one stack. */
+enum { NEAR = 20 };
+
+static calls_ledger_stack *find_stack(calls_ledger *ledger, uint64_t first) {
     for (ledger->current = 0; ledger->current < ledger->stack_count; ledger->current++) {
         if (ledger->stacks[ledger->current].first == first) {
             return &ledger->stacks[ledger->current];
@@ -145,58 +141,62 @@ static calls_ledger_stack *stack_of(calls_ledger *ledger, uint64_t frame, bool *
     return &ledger->stacks[ledger->current];
 }
 
-/** Whether what begins in the last entry's frame is what the linker found for it. */
-static bool is_found(const calls_ledger *ledger, const entry *last) {
-    bool is_call = sn_call_site_address(ledger->site) != 0 || sn_call_site_is_signal(ledger->site);
-    return last->frame == ledger->frame && last->site == ledger->site && is_call;
+/** The stack that a frame is in. *is_back: another one was told of before. */
+static calls_ledger_stack *stack_of(calls_ledger *ledger, uint64_t frame, bool *is_back) {
+    *is_back = false;
+    if (ledger->near == frame >> NEAR && ledger->stack_count > 0) {
+        return &ledger->stacks[ledger->current];
+    }
+    uint64_t first = sn_call_frame_first(frame);
+    ledger->near = frame >> NEAR;
+    *is_back = ledger->stack_count == 0 || ledger->stacks[ledger->current].first != first;
+    return *is_back ? find_stack(ledger, first) : &ledger->stacks[ledger->current];
 }
 
-static void function_begins(calls_ledger *ledger, uint64_t function, const uint64_t *totals) {
+/** Whether what begins in the last entry's frame is what the linker found for it. */
+static bool is_found(const cache_frame *frame, const entry *last) {
+    return last->frame == frame->address && last->site == frame->site &&
+           (sn_call_site_is_call(frame->site) || sn_call_site_is_signal(frame->site));
+}
+
+/** What was in the stack from there on, when another one was gone to, did not go on. Handlers, mostly, begin so, on a stack of
+    their own, which nobody calls. */
+static void begin_anew(calls_ledger *ledger, calls_ledger_stack *stack, const cache_frame *frame, const uint64_t *totals) {
+    end_entries(ledger, stack, frame->address, true, totals);
+    if (sn_call_site_is_signal(frame->site) && stack->count == 1) {
+        stack->count = 0;
+    }
+}
+
+static void function_begins(calls_ledger *ledger, const cache_frame *frame, const uint64_t *totals) {
     bool is_back;
-    calls_ledger_stack *stack = stack_of(ledger, ledger->frame, &is_back);
+    calls_ledger_stack *stack = stack_of(ledger, frame->address, &is_back);
     if (is_back) {
-        /* A handler's, mostly. What was in these frames when another stack was gone to did not go on. */
-        end_entries(ledger, stack, ledger->frame, true, totals);
-        bool is_handler = sn_call_site_is_signal(ledger->site);
-        stack->count = is_handler && stack->count == 1 ? 0 : stack->count; /* on a stack of its own, called by nobody */
+        begin_anew(ledger, stack, frame, totals);
     } else {
-        end_entries(ledger, stack, ledger->frame + 1, false, totals);
+        end_entries(ledger, stack, frame->address + 1, false, totals);
     }
-    entry *last = last_of(stack);
-    if (last != NULL && is_found(ledger, last)) {
-        last->target = function;
-        return;
-    }
-    if (last != NULL && last->frame == ledger->frame) {
-        if (last->target == function) {
+    entry *last = stack->count == 0 ? NULL : &stack->entries[stack->count - 1];
+    if (last != NULL && last->frame == frame->address) {
+        if (last->target == frame->function && !sn_call_site_is_call(frame->site)) {
             return; /* round a loop of tail calls */
         }
-        end_entries(ledger, stack, ledger->frame, false, totals);
+        if (is_found(frame, last)) {
+            last->target = frame->function;
+            return;
+        }
+        end_entries(ledger, stack, frame->address, false, totals);
     }
-    push(ledger, stack, function, totals);
+    push(ledger, stack, frame, totals);
 }
 
-void calls_ledger_word(calls_ledger *ledger, uint64_t word, const uint64_t *totals) {
-    uint64_t value = sn_frame_word_value(word);
+void calls_ledger_frame(calls_ledger *ledger, const cache_frame *frame, const uint64_t *totals) {
     bool is_back;
-    switch (sn_frame_word_kind(word)) {
-    case SN_FRAME_BEGAN:
-        ledger->frame = value;
-        break;
-    case SN_FRAME_SITE:
-        ledger->site = (uint32_t)value;
-        break;
-    case SN_FRAME_FUNCTION:
-        function_begins(ledger, value, totals);
-        break;
-    case SN_FRAME_NEW_STACK:
-        end_entries(ledger, stack_of(ledger, value, &is_back), value, true, totals);
-        break;
-    case SN_FRAME_GONE:
-        end_entries(ledger, stack_of(ledger, value, &is_back), value, false, totals);
-        break;
-    default: /* a reference that looked like one: it faulted */
-        break;
+    if (frame->kind == SN_FRAME_FUNCTION) {
+        function_begins(ledger, frame, totals);
+    } else {
+        calls_ledger_stack *stack = stack_of(ledger, frame->address, &is_back);
+        end_entries(ledger, stack, frame->address, frame->kind == SN_FRAME_NEW_STACK, totals);
     }
 }
 

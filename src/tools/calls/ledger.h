@@ -1,9 +1,9 @@
 /**
- * @fileoverview What calls cost of the events that are simulated: a ledger follows the words of a trace that tell of frames
- * (enum sn_frame_word), and books what was counted from when a function began to when its frame had gone.
+ * @fileoverview What calls cost of the events that are simulated: a ledger follows what a trace tells of frames, and books what
+ * was counted from when a function began to when its frame had gone.
  *
- * One ledger belongs to a thread and a trace. It mirrors the frames of all stacks that it hears of. Each word says which frame it is about,
- * so that what it has not heard of does no harm beyond that frame. Not thread-safe: simulated.c locks.
+ * One ledger belongs to a thread and a trace. It mirrors the frames of all stacks that it hears of. What it is told says which
+ * frame it is about, so that what it was not told does no harm beyond that frame. Not thread-safe: simulated.c locks.
  */
 #ifndef SONDE_TOOLS_CALLS_LEDGER_H
 #define SONDE_TOOLS_CALLS_LEDGER_H
@@ -15,7 +15,8 @@
 
 /** A call as in arcs.h, and what it cost of all that is simulated. */
 typedef struct calls_bill {
-    uint64_t from, target;
+    uint64_t from;               /**< of CALLS_BY_CALL the site: sn_call_site_address() */
+    uint64_t target;
     uint64_t how;                /**< calls_how */
     uint64_t costs[CALLS_SIMULATED_EVENTS];
 } calls_bill;
@@ -34,14 +35,13 @@ typedef struct calls_ledger {
     calls_bills bills;           /**< of calls that have ended */
     struct calls_ledger_stack *stacks;
     size_t stack_count, current; /**< the one that was told of last */
-    uint64_t frame;              /**< of the words that tell of a function, what came before it */
-    uint32_t site;
+    uint64_t near;               /**< frames whose addresses begin like this are in it: the upper bits of theirs */
 } calls_ledger;
 
 void calls_ledger_free(calls_ledger *ledger);
 
-/** A word, and the totals of the ledger's events at that moment. */
-void calls_ledger_word(calls_ledger *ledger, uint64_t word, const uint64_t *totals);
+/** What a trace tells of a frame, and the totals of the ledger's events at that moment. */
+void calls_ledger_frame(calls_ledger *ledger, const cache_frame *frame, const uint64_t *totals);
 
 /** Add all bills; calls that the thread is in, as if they ended now. */
 void calls_ledger_add(calls_bills *to, const calls_ledger *ledger, const uint64_t *totals);

@@ -219,9 +219,10 @@ static void add_bills(making *making) {
         if (bill->target == 0) {
             continue;
         }
-        calls_way way = {.from = bill->from, .target = bill->target};
-        const calls_record *stub = calls_current.skips_stubs || bill->how != CALLS_BY_CALL
-                                       ? NULL : calls_stub_called(&making->stubs, bill->from);
+        bool is_call = bill->how == CALLS_BY_CALL;
+        calls_way way = {.from = is_call ? sn_call_site_address((uint32_t)bill->from) : bill->from, .target = bill->target};
+        const calls_record *stub =
+            is_call && !calls_current.skips_stubs ? calls_stub_called(&making->stubs, way.from) : NULL;
         if (stub != NULL) {
             way.target = stub->instructions[0].address;
             add_bill(making, bill, add_call(making, &way, 0, 0)->costs);

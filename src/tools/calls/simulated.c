@@ -43,16 +43,12 @@ void calls_simulated_setup(void (*words)(const sn_batch *), void (*branches)(con
 
 /* ---------------------------------------------------------------------------------- a thread's */
 
-static void data_frame(void *simulated, uint64_t word, const cache_totals *totals) {
-    uint64_t costs[CALLS_DATA_EVENTS];
-    calls_events_of_data(totals, costs);
-    calls_ledger_word(&((calls_simulated *)simulated)->data, word, costs);
+static void data_frame(void *simulated, const cache_frame *frame, const cache_totals *totals) {
+    calls_ledger_frame(&((calls_simulated *)simulated)->data, frame, totals->counts);
 }
 
-static void branch_frame(void *simulated, uint64_t word, const cache_branch_totals *totals) {
-    uint64_t costs[CALLS_BRANCH_EVENTS];
-    calls_events_of_branches(totals, costs);
-    calls_ledger_word(&((calls_simulated *)simulated)->branching, word, costs);
+static void branch_frame(void *simulated, const cache_frame *frame, const cache_branch_totals *totals) {
+    calls_ledger_frame(&((calls_simulated *)simulated)->branching, frame, totals->counts);
 }
 
 static void set_collecting(calls_simulated *simulated, bool on) {
@@ -133,24 +129,21 @@ void calls_simulated_cut(sn_thread *thread, const calls_record *record, unsigned
 
 /* ---------------------------------------------------------------------------------------- sums */
 
-static void data_costs(const calls_simulated *simulated, uint64_t costs[CALLS_DATA_EVENTS]) {
-    if (simulated->caches != NULL) {
-        calls_events_of_data(cache_simulation_totals(simulated->caches), costs);
-    }
+/** Of nothing, if there are no caches. */
+static const uint64_t *data_totals(const calls_simulated *simulated) {
+    static const cache_totals nothing;
+    return (simulated->caches == NULL ? &nothing : cache_simulation_totals(simulated->caches))->counts;
 }
 
 void calls_simulated_add(calls_simulated_sum *sum, calls_simulated *simulated) {
-    uint64_t data[CALLS_DATA_EVENTS] = {0}, branches[CALLS_BRANCH_EVENTS];
     if (simulated == NULL) {
         return;
     }
     pthread_mutex_lock(&simulated->lock);
-    data_costs(simulated, data);
-    calls_events_of_branches(&simulated->branches.totals, branches);
     cache_sites_add(&sum->sites, &simulated->sites);
     cache_sites_add(&sum->sites, &simulated->branches.sites);
-    calls_ledger_add(&sum->bills, &simulated->data, data);
-    calls_ledger_add(&sum->bills, &simulated->branching, branches);
+    calls_ledger_add(&sum->bills, &simulated->data, data_totals(simulated));
+    calls_ledger_add(&sum->bills, &simulated->branching, simulated->branches.totals.counts);
     pthread_mutex_unlock(&simulated->lock);
 }
 
@@ -160,13 +153,10 @@ void calls_simulated_sum_free(calls_simulated_sum *sum) {
 }
 
 static void zero(calls_simulated *simulated) {
-    uint64_t data[CALLS_DATA_EVENTS] = {0}, branches[CALLS_BRANCH_EVENTS];
-    data_costs(simulated, data);
-    calls_events_of_branches(&simulated->branches.totals, branches);
     cache_sites_free(&simulated->sites);
     cache_sites_free(&simulated->branches.sites);
-    calls_ledger_zero(&simulated->data, data);
-    calls_ledger_zero(&simulated->branching, branches);
+    calls_ledger_zero(&simulated->data, data_totals(simulated));
+    calls_ledger_zero(&simulated->branching, simulated->branches.totals.counts);
 }
 
 void calls_simulated_zero(calls_simulated *simulated) {

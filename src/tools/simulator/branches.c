@@ -47,12 +47,12 @@ void cache_branches_trace_indirect(sn_block *block, unsigned index, uint32_t sit
     }
 }
 
-static void count(cache_branches *branches, uint32_t site, bool is_wrong, uint64_t *all, uint64_t *wrong) {
+static void count(cache_branches *branches, uint32_t site, bool is_wrong, unsigned kind) {
     if (branches->ignores) {
         return;
     }
-    ++*all;
-    *wrong += is_wrong;
+    branches->totals.counts[kind]++;
+    branches->totals.counts[kind + 1] += is_wrong;
     if (is_wrong) {
         cache_site_counters(&branches->sites, site)[CACHE_SITE_MISPREDICTED]++;
     }
@@ -62,13 +62,13 @@ static void take_target(cache_branches *branches, uint64_t target) {
     uint32_t site = branches->indirect - 1;
     bool is_wrong = cache_predictor_indirect(&branches->predictor, cache_site_address(site), target);
     branches->indirect = 0;
-    count(branches, site, is_wrong, &branches->totals.indirect, &branches->totals.indirect_wrong);
+    count(branches, site, is_wrong, CACHE_INDIRECT_BRANCHES);
 }
 
 static void take_conditional(cache_branches *branches, uint64_t number) {
     uint32_t site = (uint32_t)(number / 2);
     bool is_wrong = cache_predictor_conditional(&branches->predictor, cache_site_address(site), number % 2 != 0);
-    count(branches, site, is_wrong, &branches->totals.conditional, &branches->totals.conditional_wrong);
+    count(branches, site, is_wrong, CACHE_CONDITIONAL_BRANCHES);
 }
 
 void cache_branches_simulate(cache_branches *branches, const sn_batch *batch) {
@@ -80,8 +80,8 @@ void cache_branches_simulate(cache_branches *branches, const sn_batch *batch) {
             branches->indirect = (uint32_t)(words[i] - INDIRECT) + 1;
         } else if (words[i] >= CONDITIONAL) {
             take_conditional(branches, words[i] - CONDITIONAL);
-        } else if (branches->watcher.frame != NULL) {
-            branches->watcher.frame(branches->watcher.data, words[i], &branches->totals);
+        } else if (branches->watcher.frame != NULL && cache_frame_take(&branches->frame, words[i])) {
+            branches->watcher.frame(branches->watcher.data, &branches->frame, &branches->totals);
         }
     }
 }

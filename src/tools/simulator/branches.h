@@ -10,17 +10,19 @@
 
 #include <sonde/tool.h>
 
+#include "frames.h"
 #include "predictor.h"
 #include "sites.h"
 
-/** What has been counted, all in all: Bc, Bcm, Bi, Bim. */
+/** What has been counted, all in all: branches, and behind each kind those predicted wrongly. */
+enum { CACHE_CONDITIONAL_BRANCHES = 0, CACHE_INDIRECT_BRANCHES = 2, CACHE_BRANCH_TOTALS = 4 };
 typedef struct cache_branch_totals {
-    uint64_t conditional, conditional_wrong, indirect, indirect_wrong;
+    uint64_t counts[CACHE_BRANCH_TOTALS];
 } cache_branch_totals;
 
 /** Somebody who wants to know of frames, and what they cost: see cache_frame_watcher in simulate.h. */
 typedef struct cache_branch_watcher {
-    void (*frame)(void *data, uint64_t word, const cache_branch_totals *totals);
+    void (*frame)(void *data, const cache_frame *frame, const cache_branch_totals *totals);
     void *data;
 } cache_branch_watcher;
 
@@ -32,6 +34,7 @@ typedef struct cache_branches {
     bool ignores;                 /**< predictors learn, but nothing is counted */
     cache_branch_totals totals;
     cache_branch_watcher watcher; /**< .frame NULL: nobody */
+    cache_frame frame;            /**< that words tell of */
 } cache_branches;
 
 /** Make the trace; `batch` gives a full buffer to cache_branches_simulate(). From the start callback. */

@@ -28,11 +28,12 @@ typedef struct missed_fetch {
     uint32_t tag;    /**< of the segment; 0: of an earlier piece */
 } missed_fetch;
 
-/** A word that tells of a frame. */
-typedef struct frame_word {
+/** What the piece tells of a frame. */
+typedef struct told_frame {
+    cache_frame frame;
     uint32_t tag;
     uint64_t references; /**< of the piece until then: cache_segment_packed() */
-} frame_word;
+} told_frame;
 
 struct cache_simulation {
     cache_code_cache code;
@@ -59,8 +60,10 @@ struct cache_simulation {
     missed_fetch missed_fetches[CACHE_SEGMENT_LINES * (CACHE_PIECE_WORDS + 2)];
     uint32_t candidate_count, missed_count, missed_fetch_count;
     uint64_t references;            /**< of what was entered in this piece: cache_segment_packed() */
-    frame_word frame_words[CACHE_PIECE_WORDS + 1];
-    uint32_t frame_word_count;
+    uint64_t told_references;       /**< how much of it the totals have */
+    cache_frame frame;              /**< that words tell of */
+    told_frame frames[CACHE_PIECE_WORDS + 1];
+    uint32_t frame_count;
 };
 
 cache_simulation *cache_simulation_new(cache_sites *sites, cache_tally *tally, const cache_passes *passes) {
@@ -107,8 +110,8 @@ void cache_simulation_count(cache_simulation *simulation, cache_sites *sites, bo
 /** `packed`: cache_segment_packed(); if more was taken back than there was, of the piece before, as a negative number. */
 static void add_references(cache_totals *totals, uint64_t packed) {
     uint64_t reads = (uint64_t)(int64_t)(int32_t)packed;
-    totals->references[CACHE_READ] += reads;
-    totals->references[CACHE_WRITE] += (uint64_t)(int64_t)(int32_t)((packed - reads) >> 32);
+    totals->counts[CACHE_TOTAL_READS] += reads;
+    totals->counts[CACHE_TOTAL_WRITES] += (uint64_t)(int64_t)(int32_t)((packed - reads) >> 32);
 }
 
 /* ------------------------------------------------------------------- where things are */
@@ -223,9 +226,7 @@ static void note_last_code(cache_simulation *simulation, const uint64_t *words, 
 static void enter_slowly(cache_simulation *simulation, const uint64_t *words, uint32_t tag) {
     uint64_t told = cache_word_number(words[simulation->piece.places[tag]]);
     if (told >= 2 * CACHE_WORD_NUMBERS) {
-        simulation->frame_words[simulation->frame_word_count++] = (frame_word){tag, simulation->references};
-        count_varying(simulation, words, tag);
-        return;
+        return; /* a reference that looks like a tag */
     }
     uint32_t number = segment_number(simulation, words, tag);
     const cache_segment *segment = &simulation->segments->segments[number];
@@ -257,10 +258,19 @@ static inline __attribute__((always_inline)) uint32_t enter_some(cache_simulatio
     const uint32_t known = simulation->segments->count, tag_count = simulation->piece.tag_count;
     const uint64_t *sizes = simulation->segments->sizes;
     const int32_t *places = simulation->piece.places;
+    cache_frame frame = simulation->frame;
+    told_frame *frames = simulation->frames;
+    uint32_t frame_count = simulation->frame_count;
     uint64_t references = simulation->references;
     uint64_t *counts = simulation->counts, *last_uses = simulation->code.last_uses, now = simulation->code.now;
     for (; tag < tag_count; tag++) {
         uint64_t number = cache_word_number(words[places[tag]]);
+        if (sums_up && number >= 2 * CACHE_WORD_NUMBERS) {
+            if (cache_frame_take(&frame, words[places[tag]])) {
+                frames[frame_count++] = (told_frame){frame, tag, references};
+            }
+            continue;
+        }
         if (number >= known) {
             break;
         }
@@ -275,6 +285,8 @@ static inline __attribute__((always_inline)) uint32_t enter_some(cache_simulatio
     }
     simulation->code.now = now;
     simulation->references = references;
+    simulation->frame_count = frame_count;
+    simulation->frame = frame;
     return tag;
 }
 
@@ -364,7 +376,7 @@ static void tell_miss(cache_simulation *simulation, const cache_reference *refer
                          reference->kind * CACHE_MOST_LEVELS;
     for (unsigned level = 0; level < missed; level++) {
         counters[level]++;
-        simulation->totals.misses[level][reference->kind] += simulation->counts_totals;
+        simulation->totals.counts[CACHE_TOTAL_MISSES + level * CACHE_KINDS + reference->kind] += simulation->counts_totals;
     }
 }
 
@@ -374,12 +386,17 @@ static void tell_missed_fetch(cache_simulation *simulation, const cache_segment_
     tell_miss(simulation, &reference);
 }
 
-static void tell_frame(cache_simulation *simulation, const uint64_t *words, const frame_word *frame) {
-    cache_totals now = simulation->totals;
+/** Have the totals what was referred to in the piece until then. */
+static void add_references_until(cache_simulation *simulation, uint64_t references) {
     if (simulation->counts_totals) {
-        add_references(&now, frame->references);
+        add_references(&simulation->totals, references - simulation->told_references);
     }
-    simulation->watcher.frame(simulation->watcher.data, words[simulation->piece.places[frame->tag]], &now);
+    simulation->told_references = references;
+}
+
+static void tell_frame(cache_simulation *simulation, const told_frame *told) {
+    add_references_until(simulation, told->references);
+    simulation->watcher.frame(simulation->watcher.data, &told->frame, &simulation->totals);
 }
 
 /** How far telling has come in what is told in the order of tags. */
@@ -388,15 +405,15 @@ typedef struct telling {
 } telling;
 
 /** Tell what is before the reference with that number. */
-static void tell_until(cache_simulation *simulation, const uint64_t *words, telling *told, uint32_t number) {
+static void tell_until(cache_simulation *simulation, telling *told, uint32_t number) {
     for (;;) {
         const missed_fetch *fetch = &simulation->missed_fetches[told->fetches];
-        const frame_word *frame = &simulation->frame_words[told->frames];
+        const told_frame *frame = &simulation->frames[told->frames];
         bool has_fetch = told->fetches < simulation->missed_fetch_count && fetch->before <= number;
-        bool has_frame = told->frames < simulation->frame_word_count &&
+        bool has_frame = told->frames < simulation->frame_count &&
                          first_reference(&simulation->piece, frame->tag) <= (int32_t)number;
         if (has_frame && !(has_fetch && fetch->tag < frame->tag)) {
-            tell_frame(simulation, words, frame);
+            tell_frame(simulation, frame);
             told->frames++;
         } else if (has_fetch) {
             tell_missed_fetch(simulation, fetch->fetch);
@@ -435,11 +452,11 @@ static void tell_misses(cache_simulation *simulation, const uint64_t *words) {
         while (tag + 1 < piece->tag_count && first_reference(piece, tag + 1) <= (int32_t)number) {
             tag++;
         }
-        tell_until(simulation, words, &told, number);
+        tell_until(simulation, &told, number);
         cache_reference reference = whole_reference(simulation, words, number, tag);
         tell_miss(simulation, &reference);
     }
-    tell_until(simulation, words, &told, piece->reference_count);
+    tell_until(simulation, &told, piece->reference_count);
     keep_missed_fetches(simulation, told.fetches);
 }
 
@@ -447,8 +464,8 @@ static void tell_misses(cache_simulation *simulation, const uint64_t *words) {
 
 static void simulate_piece(cache_simulation *simulation, const uint64_t *words, uint32_t count) {
     cache_piece *piece = &simulation->piece;
-    simulation->references = 0;
-    simulation->frame_word_count = 0;
+    simulation->references = simulation->told_references = 0;
+    simulation->frame_count = 0;
     piece->places[0] = -1 - (int32_t)simulation->open_seen;
     piece->tag_count = 1;
     simulation->passes->split(piece, words, count, simulation->data.line_shift);
@@ -457,9 +474,7 @@ static void simulate_piece(cache_simulation *simulation, const uint64_t *words, 
     expect_misses(simulation);
     enter_segments(simulation, words);
     tell_misses(simulation, words);
-    if (simulation->counts_totals) {
-        add_references(&simulation->totals, simulation->references);
-    }
+    add_references_until(simulation, simulation->references);
     uint32_t last = piece->tag_count - 1, begin = dividing_tag(simulation, words, last);
     uint32_t seen = (uint32_t)((int32_t)piece->reference_count - first_reference(piece, begin));
     simulation->open_segment = segment_number(simulation, words, last);

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "frames.h"
 #include "passes.h"
 #include "sites.h"
 #include "tally.h"
@@ -23,16 +24,16 @@ void cache_simulation_free(cache_simulation *simulation);
 /** Work off a part of the trace. */
 void cache_simulate(cache_simulation *simulation, const uint64_t *words, size_t count);
 
-/** What has been counted, all in all: references to data (CACHE_READ and CACHE_WRITE alone) and misses. */
+/** What has been counted, all in all: reads and writes of data; then misses, level by level, in each by cache_kind. */
+enum { CACHE_TOTAL_READS, CACHE_TOTAL_WRITES, CACHE_TOTAL_MISSES, CACHE_TOTALS = 2 + CACHE_MOST_LEVELS * CACHE_KINDS };
 typedef struct cache_totals {
-    uint64_t references[CACHE_KINDS];
-    uint64_t misses[CACHE_MOST_LEVELS][CACHE_KINDS];
+    uint64_t counts[CACHE_TOTALS];
 } cache_totals;
 
-/** Somebody who wants to know of frames, and what they cost: `frame` is called for each word of the trace that tells of one
-    (enum sn_frame_word), in order, with the totals at that moment. */
+/** Somebody who wants to know of frames, and what they cost: `frame` is called for what the trace tells of them, in order, with the
+    totals at that moment. */
 typedef struct cache_frame_watcher {
-    void (*frame)(void *data, uint64_t word, const cache_totals *totals);
+    void (*frame)(void *data, const cache_frame *frame, const cache_totals *totals);
     void *data;
 } cache_frame_watcher;
 
