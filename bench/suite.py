@@ -108,6 +108,8 @@ TOOLS = (
     Tool("contexts", ("{work}/contexts.so",), "", (), peer_rounds=0, mean_goal=1.60),
     Tool("calls", ("calls", "--callgrind-out-file=/dev/null"), "callgrind",
          ("--tool=callgrind", "--callgrind-out-file=/dev/null"), peer_rounds=1, peer_goal=1 / 8),
+    Tool("calls-sim", ("calls", "--cache-sim=yes", "--callgrind-out-file=/dev/null"), "callgrind --cache-sim=yes",
+         ("--tool=callgrind", "--cache-sim=yes", "--callgrind-out-file=/dev/null"), peer_rounds=1, peer_goal=1 / 5),
     # Both write their trace to a file, which is deleted after the run with the logs.
     Tool("memtrace", ("memtrace", "--instructions=yes", "--output={work}/log.trace"), "lackey --trace-mem=yes",
          ("--tool=lackey", "--trace-mem=yes"), peer_rounds=1, workloads=TRACED),
