@@ -6,78 +6,37 @@
  */
 #include "report/cachegrind_reader.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/intern.h"
+#include "report/line_text.h"
 
 /** Where the reader is in the file: bits, so that a kind of line can name several. */
 enum { IN_DESCRIPTIONS = 1, BEHIND_COMMAND = 2, IN_COUNTS = 4, BEHIND_SUMMARY = 8 };
 
 typedef struct reader {
     sn_profile *profile;
-    const char *at, *end;           /**< of the line: white space at both ends left out */
-    unsigned line_number;
+    sn_line_text line;              /**< white space at both ends left out */
     unsigned part;
     const char *file, *function;    /**< interned; NULL before the first */
     int64_t summary[SN_PROFILE_MOST_EVENTS];
-    char *explanation;
 } reader;
-
-static bool wrong(reader *reader, const char *what) {
-    snprintf(reader->explanation, SN_CACHEGRIND_EXPLANATION_SIZE, "line %u: %s", reader->line_number, what);
-    return false;
-}
-
-static bool is_space(char character) {
-    return character == ' ' || character == '\t' || character == '\r';
-}
-
-static void skip_space(reader *reader) {
-    while (reader->at < reader->end && is_space(*reader->at)) {
-        reader->at++;
-    }
-}
-
-static bool is_digit(const reader *reader) {
-    return reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9';
-}
-
-/** The rest of the line as a name. */
-static const char *rest(const reader *reader) {
-    return sn_intern_bytes(reader->at, (size_t)(reader->end - reader->at));
-}
-
-static bool read_digits(reader *reader, uint64_t *number) {
-    *number = 0;
-    if (!is_digit(reader)) {
-        return wrong(reader, "a number is expected");
-    }
-    for (; is_digit(reader); reader->at++) {
-        if (__builtin_mul_overflow(*number, 10, number) ||
-            __builtin_add_overflow(*number, (uint64_t)(*reader->at - '0'), number)) {
-            return wrong(reader, "a number is too large");
-        }
-    }
-    return true;
-}
 
 /** A count, or `.` for 0. Differences of profiles have negative ones. */
 static bool read_count(reader *reader, int64_t *count) {
     uint64_t magnitude;
-    if (*reader->at == '.') {
-        reader->at++;
+    if (*reader->line.at == '.') {
+        reader->line.at++;
         *count = 0;
         return true;
     }
-    bool is_negative = *reader->at == '-';
-    reader->at += is_negative;
-    if (!read_digits(reader, &magnitude)) {
+    bool is_negative = *reader->line.at == '-';
+    reader->line.at += is_negative;
+    if (!sn_line_read_decimal(&reader->line, &magnitude)) {
         return false;
     }
     if (magnitude > INT64_MAX) {
-        return wrong(reader, "a number is too large");
+        return sn_line_wrong(&reader->line, "a number is too large");
     }
     *count = is_negative ? -(int64_t)magnitude : (int64_t)magnitude;
     return true;
@@ -87,15 +46,15 @@ static bool read_count(reader *reader, int64_t *count) {
 static bool read_counts(reader *reader, int64_t *counts) {
     unsigned found = 0;
     memset(counts, 0, SN_PROFILE_MOST_EVENTS * sizeof *counts);
-    for (skip_space(reader); reader->at < reader->end; skip_space(reader)) {
+    for (sn_line_skip_space(&reader->line); reader->line.at < reader->line.end; sn_line_skip_space(&reader->line)) {
         if (found == reader->profile->event_count) {
-            return wrong(reader, "there are more counts than events");
+            return sn_line_wrong(&reader->line, "there are more counts than events");
         }
         if (!read_count(reader, &counts[found++])) {
             return false;
         }
-        if (reader->at < reader->end && !is_space(*reader->at)) {
-            return wrong(reader, "a number is expected");
+        if (reader->line.at < reader->line.end && !sn_line_is_space(*reader->line.at)) {
+            return sn_line_wrong(&reader->line, "a number is expected");
         }
     }
     return true;
@@ -104,45 +63,45 @@ static bool read_counts(reader *reader, int64_t *counts) {
 /* ------------------------------------------------------------------ kinds of lines */
 
 static bool read_description(reader *reader) {
-    *sn_vector_add(&reader->profile->descriptions) = rest(reader);
+    *sn_vector_add(&reader->profile->descriptions) = sn_line_rest(&reader->line);
     return true;
 }
 
 static bool read_command(reader *reader) {
-    reader->profile->command = rest(reader);
+    reader->profile->command = sn_line_rest(&reader->line);
     reader->part = BEHIND_COMMAND;
     return true;
 }
 
 static bool read_events(reader *reader) {
     sn_profile *profile = reader->profile;
-    for (; reader->at < reader->end; skip_space(reader)) {
-        const char *start = reader->at;
-        while (reader->at < reader->end && !is_space(*reader->at)) {
-            reader->at++;
+    for (; reader->line.at < reader->line.end; sn_line_skip_space(&reader->line)) {
+        const char *start = reader->line.at;
+        while (reader->line.at < reader->line.end && !sn_line_is_space(*reader->line.at)) {
+            reader->line.at++;
         }
-        size_t length = (size_t)(reader->at - start);
+        size_t length = (size_t)(reader->line.at - start);
         if (profile->event_count == SN_PROFILE_MOST_EVENTS) {
-            return wrong(reader, "there are more than 64 events");
+            return sn_line_wrong(&reader->line, "there are more than 64 events");
         }
         if (sn_profile_event(profile, start, length) >= 0) {
-            return wrong(reader, "an event is named twice");
+            return sn_line_wrong(&reader->line, "an event is named twice");
         }
         profile->events[profile->event_count++] = sn_intern_bytes(start, length);
     }
     reader->part = IN_COUNTS;
-    return profile->event_count > 0 || wrong(reader, "no event is named");
+    return profile->event_count > 0 || sn_line_wrong(&reader->line, "no event is named");
 }
 
 static bool read_file(reader *reader) {
-    reader->file = rest(reader);
+    reader->file = sn_line_rest(&reader->line);
     reader->function = NULL;
     return true;
 }
 
 static bool read_function(reader *reader) {
-    reader->function = rest(reader);
-    return reader->file != NULL || wrong(reader, "a function before any file (fl=)");
+    reader->function = sn_line_rest(&reader->line);
+    return reader->file != NULL || sn_line_wrong(&reader->line, "a function before any file (fl=)");
 }
 
 static bool read_summary(reader *reader) {
@@ -154,16 +113,16 @@ static bool read_row(reader *reader) {
     uint64_t line;
     int64_t counts[SN_PROFILE_MOST_EVENTS];
     if (reader->function == NULL) {
-        return wrong(reader, "counts before any function (fn=)");
+        return sn_line_wrong(&reader->line, "counts before any function (fn=)");
     }
-    if (!read_digits(reader, &line) || !read_counts(reader, counts)) {
+    if (!sn_line_read_decimal(&reader->line, &line) || !read_counts(reader, counts)) {
         return false;
     }
     if (line > UINT32_MAX) {
-        return wrong(reader, "the line number is too large");
+        return sn_line_wrong(&reader->line, "the line number is too large");
     }
     size_t row = sn_profile_row_of(reader->profile, reader->file, reader->function, (uint32_t)line);
-    return sn_profile_add(reader->profile, row, counts) || wrong(reader, "the sum of the counts is too large");
+    return sn_profile_add(reader->profile, row, counts) || sn_line_wrong(&reader->line, "the sum of the counts is too large");
 }
 
 typedef struct line_kind {
@@ -187,32 +146,29 @@ enum { LINE_KIND_COUNT = sizeof line_kinds / sizeof *line_kinds };
 static const line_kind *kind_of(const reader *reader) {
     for (size_t i = 0; i + 1 < LINE_KIND_COUNT; i++) {
         size_t length = strlen(line_kinds[i].beginning);
-        if ((size_t)(reader->end - reader->at) >= length &&
-            memcmp(reader->at, line_kinds[i].beginning, length) == 0) {
+        if ((size_t)(reader->line.end - reader->line.at) >= length &&
+            memcmp(reader->line.at, line_kinds[i].beginning, length) == 0) {
             return &line_kinds[i];
         }
     }
-    return is_digit(reader) ? &line_kinds[LINE_KIND_COUNT - 1] : NULL;
+    return sn_line_is_digit(&reader->line) ? &line_kinds[LINE_KIND_COUNT - 1] : NULL;
 }
 
 static bool read_line(reader *reader) {
-    skip_space(reader);
-    while (reader->end > reader->at && is_space(reader->end[-1])) {
-        reader->end--;
-    }
-    if (reader->at == reader->end) {
+    sn_line_trim(&reader->line);
+    if (reader->line.at == reader->line.end) {
         return true;
     }
     const line_kind *kind = kind_of(reader);
     if (kind == NULL) {
-        return wrong(reader, "this is no line of a cachegrind profile");
+        return sn_line_wrong(&reader->line, "this is no line of a cachegrind profile");
     }
     if ((kind->parts & reader->part) == 0) {
-        return wrong(reader, "this line is out of place");
+        return sn_line_wrong(&reader->line, "this line is out of place");
     }
-    reader->at += strlen(kind->beginning);
+    reader->line.at += strlen(kind->beginning);
     if (kind->parts != IN_COUNTS || kind->read == read_summary) {
-        skip_space(reader);
+        sn_line_skip_space(&reader->line);
     }
     return kind->read(reader);
 }
@@ -220,25 +176,26 @@ static bool read_line(reader *reader) {
 /** What must be so at the end. */
 static bool check_end(reader *reader) {
     if (reader->part != BEHIND_SUMMARY) {
-        return wrong(reader, "the profile is incomplete: it ends without a summary");
+        return sn_line_wrong(&reader->line, "the profile is incomplete: it ends without a summary");
     }
     if (memcmp(reader->summary, reader->profile->totals, sizeof reader->summary) != 0) {
-        return wrong(reader, "the summary is not the sum of the counts: the profile is damaged");
+        return sn_line_wrong(&reader->line, "the summary is not the sum of the counts: the profile is damaged");
     }
     return true;
 }
 
 bool sn_cachegrind_parse(sn_profile *profile, const char *text, size_t size, char *explanation) {
-    reader reader = {.profile = profile, .part = IN_DESCRIPTIONS, .explanation = explanation};
+    reader reader = {.profile = profile, .part = IN_DESCRIPTIONS,
+                     .line = {.explanation = explanation, .size = SN_CACHEGRIND_EXPLANATION_SIZE}};
     const char *end = text + size;
     while (text < end) {
         const char *line_end = memchr(text, '\n', (size_t)(end - text));
-        reader.at = text;
-        reader.end = line_end != NULL ? line_end : end;
-        reader.line_number++;
-        text = reader.end + (line_end != NULL);
-        if (memchr(reader.at, '\0', (size_t)(reader.end - reader.at)) != NULL) {
-            return wrong(&reader, "there is a zero byte");
+        reader.line.at = text;
+        reader.line.end = line_end != NULL ? line_end : end;
+        reader.line.number++;
+        text = reader.line.end + (line_end != NULL);
+        if (memchr(reader.line.at, '\0', (size_t)(reader.line.end - reader.line.at)) != NULL) {
+            return sn_line_wrong(&reader.line, "there is a zero byte");
         }
         if (!read_line(&reader)) {
             return false;

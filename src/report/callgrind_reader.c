@@ -9,11 +9,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/intern.h"
+#include "report/line_text.h"
 
 /** Names are abbreviated by number, each kind by numbers of its own. */
 typedef enum name_space { FILES, FUNCTIONS, OBJECTS, NAME_SPACE_COUNT } name_space;
@@ -25,8 +25,7 @@ enum { MOST_POSITIONS = 4, NO_FUNCTION = -1 };
 
 typedef struct reader {
     sn_call_profile *profile;
-    const char *at, *end;                     /**< of the line: white space at both ends left out */
-    unsigned long line_number;
+    sn_line_text line;                        /**< white space at both ends left out */
     sn_hash names[NAME_SPACE_COUNT];          /**< of numbers: interned names, as pointers */
     /* The part: */
     unsigned part_number;                     /**< counted here, from 1 on; 0 before the first */
@@ -42,61 +41,9 @@ typedef struct reader {
     cost_use use;
     uint64_t calls;
     sn_call_jumps jumps;
-    char *explanation;
 } reader;
 
-static bool wrong(reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static bool wrong(reader *reader, const char *format, ...) {
-    char what[120];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
-    va_end(arguments);
-    snprintf(reader->explanation, SN_CALLGRIND_EXPLANATION_SIZE, "line %lu: %s", reader->line_number, what);
-    return false;
-}
-
 /* ------------------------------------------------------------------ pieces of lines */
-
-static bool is_space(char character) {
-    return character == ' ' || character == '\t' || character == '\r';
-}
-
-static void skip_space(reader *reader) {
-    while (reader->at < reader->end && is_space(*reader->at)) {
-        reader->at++;
-    }
-}
-
-static bool is_at(const reader *reader, char character) {
-    return reader->at < reader->end && *reader->at == character;
-}
-
-/** Step over `character` if it is there. */
-static bool take(reader *reader, char character) {
-    bool is_there = is_at(reader, character);
-    reader->at += is_there;
-    return is_there;
-}
-
-static bool is_digit(const reader *reader) {
-    return reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9';
-}
-
-static bool read_decimal(reader *reader, uint64_t *number) {
-    *number = 0;
-    if (!is_digit(reader)) {
-        return wrong(reader, "a number is expected");
-    }
-    for (; is_digit(reader); reader->at++) {
-        if (__builtin_mul_overflow(*number, 10, number) ||
-            __builtin_add_overflow(*number, (uint64_t)(*reader->at - '0'), number)) {
-            return wrong(reader, "a number is too large");
-        }
-    }
-    return true;
-}
 
 /** The value of a hexadecimal digit, 16 for others. */
 static unsigned hexadecimal_digit(char character) {
@@ -108,60 +55,37 @@ static unsigned hexadecimal_digit(char character) {
 
 /** Decimal, or hexadecimal behind 0x. */
 static bool read_number(reader *reader, uint64_t *number) {
-    if (reader->end - reader->at < 3 || reader->at[0] != '0' || reader->at[1] != 'x') {
-        return read_decimal(reader, number);
+    if (reader->line.end - reader->line.at < 3 || reader->line.at[0] != '0' || reader->line.at[1] != 'x') {
+        return sn_line_read_decimal(&reader->line, number);
     }
     *number = 0;
-    for (reader->at += 2; reader->at < reader->end && hexadecimal_digit(*reader->at) < 16; reader->at++) {
+    sn_line_text *line = &reader->line;
+    for (line->at += 2; line->at < line->end && hexadecimal_digit(*line->at) < 16; line->at++) {
         if (*number >> 60 != 0) {
-            return wrong(reader, "a number is too large");
+            return sn_line_wrong(line, "a number is too large");
         }
-        *number = *number << 4 | hexadecimal_digit(*reader->at);
+        *number = *number << 4 | hexadecimal_digit(*line->at);
     }
     return true;
-}
-
-/** A number must not run into something else. */
-static bool end_word(reader *reader) {
-    if (reader->at < reader->end && !is_space(*reader->at)) {
-        return wrong(reader, "a number is expected");
-    }
-    skip_space(reader);
-    return true;
-}
-
-/** The next word up to white space or one of `stops`; empty at the end. */
-static const char *word(reader *reader, const char *stops, size_t *length) {
-    skip_space(reader);
-    const char *start = reader->at;
-    while (reader->at < reader->end && !is_space(*reader->at) && strchr(stops, *reader->at) == NULL) {
-        reader->at++;
-    }
-    *length = (size_t)(reader->at - start);
-    return start;
-}
-
-static const char *rest(const reader *reader) {
-    return sn_intern_bytes(reader->at, (size_t)(reader->end - reader->at));
 }
 
 /** Counts up to the end of the line, put where the events are in the profile; those that are left out are 0. */
 static bool read_costs(reader *reader, int64_t *costs) {
     unsigned found = 0;
     memset(costs, 0, SN_PROFILE_MOST_EVENTS * sizeof *costs);
-    for (skip_space(reader); reader->at < reader->end;) {
+    for (sn_line_skip_space(&reader->line); reader->line.at < reader->line.end;) {
         uint64_t cost;
         if (found == reader->event_count) {
-            return wrong(reader, "there are more counts than events");
+            return sn_line_wrong(&reader->line, "there are more counts than events");
         }
         if (!read_number(reader, &cost)) {
             return false;
         }
         if (cost > INT64_MAX) {
-            return wrong(reader, "a number is too large");
+            return sn_line_wrong(&reader->line, "a number is too large");
         }
         costs[reader->events[found++]] = (int64_t)cost;
-        if (!end_word(reader)) {
+        if (!sn_line_end_word(&reader->line)) {
             return false;
         }
     }
@@ -170,33 +94,33 @@ static bool read_costs(reader *reader, int64_t *costs) {
 
 /** One position: `*`, relative to the one before, or absolute. */
 static bool read_position(reader *reader, uint64_t before, uint64_t *position) {
-    bool is_added = is_at(reader, '+'), is_subtracted = is_at(reader, '-');
+    bool is_added = sn_line_is_at(&reader->line, '+'), is_subtracted = sn_line_is_at(&reader->line, '-');
     uint64_t number;
-    if (take(reader, '*')) {
+    if (sn_line_take(&reader->line, '*')) {
         *position = before;
-        return end_word(reader);
+        return sn_line_end_word(&reader->line);
     }
-    reader->at += is_added || is_subtracted;
+    reader->line.at += is_added || is_subtracted;
     if (!read_number(reader, &number)) {
         return false;
     }
     *position = number;
     if ((is_added && __builtin_add_overflow(before, number, position)) ||
         (is_subtracted && __builtin_sub_overflow(before, number, position))) {
-        return wrong(reader, "a position is out of range");
+        return sn_line_wrong(&reader->line, "a position is out of range");
     }
-    return end_word(reader);
+    return sn_line_end_word(&reader->line);
 }
 
 /** All positions of a line, relative to the present ones. */
 static bool read_positions(reader *reader, uint64_t *positions) {
-    skip_space(reader);
+    sn_line_skip_space(&reader->line);
     for (unsigned i = 0; i < reader->position_count; i++) {
         if (!read_position(reader, reader->positions[i], &positions[i])) {
             return false;
         }
         if (i == reader->line_position && positions[i] > UINT32_MAX) {
-            return wrong(reader, "the line number is too large");
+            return sn_line_wrong(&reader->line, "the line number is too large");
         }
     }
     return true;
@@ -209,45 +133,46 @@ static uint32_t present_line(const reader *reader) {
 
 /** A name: `name`, `(number) name`, which defines the number, or `(number)`, which stands for the name. */
 static bool read_name(reader *reader, name_space space, const char **name) {
-    const char *start = reader->at;
+    const char *start = reader->line.at;
     uint64_t number;
-    if (!take(reader, '(') || !is_digit(reader)) {
-        reader->at = start;
-        *name = rest(reader);
+    if (!sn_line_take(&reader->line, '(') || !sn_line_is_digit(&reader->line)) {
+        reader->line.at = start;
+        *name = sn_line_rest(&reader->line);
         return true;
     }
-    if (!read_decimal(reader, &number)) {
+    if (!sn_line_read_decimal(&reader->line, &number)) {
         return false;
     }
-    if (!take(reader, ')')) { /* a name that begins so: "(1st try)" */
-        reader->at = start;
-        *name = rest(reader);
+    if (!sn_line_take(&reader->line, ')')) { /* a name that begins so: "(1st try)" */
+        reader->line.at = start;
+        *name = sn_line_rest(&reader->line);
         return true;
     }
-    skip_space(reader);
-    if (reader->at < reader->end) {
-        *name = rest(reader);
+    sn_line_skip_space(&reader->line);
+    if (reader->line.at < reader->line.end) {
+        *name = sn_line_rest(&reader->line);
         sn_hash_set(&reader->names[space], number, (uintptr_t)*name);
         return true;
     }
     *name = (const char *)(uintptr_t)sn_hash_get(&reader->names[space], number, 0);
-    return *name != NULL || wrong(reader, "the name number %" PRIu64 " was not defined", number);
+    return *name != NULL || sn_line_wrong(&reader->line, "the name number %" PRIu64 " was not defined", number);
 }
 
 /* ------------------------------------------------------------------------ the parts */
 
 static bool check_part(reader *reader) {
     if (!reader->is_in_costs) {
-        return wrong(reader, "the profile is incomplete: it ends before its costs");
+        return sn_line_wrong(&reader->line, "the profile is incomplete: it ends before its costs");
     }
     if (reader->use != SELF) {
-        return wrong(reader, "the profile is incomplete: a line of costs is missing");
+        return sn_line_wrong(&reader->line, "the profile is incomplete: a line of costs is missing");
     }
     if (reader->has_totals && memcmp(reader->totals, reader->sums, sizeof reader->sums) != 0) {
-        return wrong(reader, "the totals are not the sum of the costs: the profile is damaged");
+        return sn_line_wrong(&reader->line, "the totals are not the sum of the costs: the profile is damaged");
     }
     if (!reader->has_totals && reader->has_summary && memcmp(reader->summary, reader->sums, sizeof reader->sums) != 0) {
-        return wrong(reader, "the profile is incomplete: it ends without totals, and its costs are not the summary's");
+        return sn_line_wrong(&reader->line,
+                             "the profile is incomplete: it ends without totals, and its costs are not the summary's");
     }
     reader->profile->is_unproven |= !reader->has_totals && !reader->has_summary;
     return true;
@@ -272,32 +197,32 @@ static void begin_part(reader *reader) {
 
 /** For keys that say nothing that is reported. */
 static bool skip_value(reader *reader) {
-    reader->at = reader->end;
+    reader->line.at = reader->line.end;
     return true;
 }
 
 static bool read_version(reader *reader) {
     uint64_t version;
-    return read_decimal(reader, &version) &&
-           (version <= 1 || wrong(reader, "version %" PRIu64 " of the format is not known", version));
+    return sn_line_read_decimal(&reader->line, &version) &&
+           (version <= 1 || sn_line_wrong(&reader->line, "version %" PRIu64 " of the format is not known", version));
 }
 
 static bool read_creator(reader *reader) {
-    reader->profile->creator = rest(reader);
+    reader->profile->creator = sn_line_rest(&reader->line);
     return true;
 }
 
 static bool read_command(reader *reader) {
-    reader->profile->lines.command = rest(reader);
+    reader->profile->lines.command = sn_line_rest(&reader->line);
     return true;
 }
 
 /** Of the first part; empty ones and Callgrind's own options are left out, as callgrind_annotate does. */
 static bool read_description(reader *reader) {
-    bool is_shown = reader->part_number == 1 && reader->end[-1] != ':' &&
-                    (reader->end - reader->at < 7 || memcmp(reader->at, "Option:", 7) != 0);
-    if (is_shown && reader->at < reader->end) {
-        *sn_vector_add(&reader->profile->lines.descriptions) = rest(reader);
+    bool is_shown = reader->part_number == 1 && reader->line.end[-1] != ':' &&
+                    (reader->line.end - reader->line.at < 7 || memcmp(reader->line.at, "Option:", 7) != 0);
+    if (is_shown && reader->line.at < reader->line.end) {
+        *sn_vector_add(&reader->profile->lines.descriptions) = sn_line_rest(&reader->line);
     }
     return true;
 }
@@ -307,21 +232,21 @@ static bool read_position_kinds(reader *reader) {
     size_t length;
     reader->position_count = 0;
     reader->line_position = MOST_POSITIONS;
-    for (const char *name = word(reader, "", &length); length > 0; name = word(reader, "", &length)) {
+    for (const char *name; name = sn_line_word(&reader->line, "", &length), length > 0;) {
         size_t kind = 0;
         while (kind < sizeof kinds / sizeof *kinds &&
                (strlen(kinds[kind]) != length || memcmp(kinds[kind], name, length) != 0)) {
             kind++;
         }
         if (kind == sizeof kinds / sizeof *kinds || reader->position_count == MOST_POSITIONS) {
-            return wrong(reader, "a kind of position is not known");
+            return sn_line_wrong(&reader->line, "a kind of position is not known");
         }
         if (kind == 0) {
             reader->line_position = reader->position_count;
         }
         reader->position_count++;
     }
-    return reader->position_count > 0 || wrong(reader, "no position is named");
+    return reader->position_count > 0 || sn_line_wrong(&reader->line, "no position is named");
 }
 
 /** Place of a recorded event in the profile; the first part decides which there are. -1, and told, if it can't be. */
@@ -331,18 +256,18 @@ static int place_of_event(reader *reader, const char *name, size_t length) {
     if (event >= 0) {
         for (unsigned i = 0; i < reader->event_count; i++) {
             if (reader->events[i] == (unsigned)event) {
-                wrong(reader, "an event is named twice");
+                sn_line_wrong(&reader->line, "an event is named twice");
                 return -1;
             }
         }
         return event;
     }
     if (reader->part_number > 1) {
-        wrong(reader, "a part has other events than the first");
+        sn_line_wrong(&reader->line, "a part has other events than the first");
         return -1;
     }
     if (lines->event_count == SN_PROFILE_MOST_EVENTS) {
-        wrong(reader, "there are more than 64 events");
+        sn_line_wrong(&reader->line, "there are more than 64 events");
         return -1;
     }
     lines->events[lines->event_count] = sn_intern_bytes(name, length);
@@ -352,16 +277,16 @@ static int place_of_event(reader *reader, const char *name, size_t length) {
 static bool read_events(reader *reader) {
     size_t length;
     if (reader->event_count > 0) {
-        return wrong(reader, "the events are named twice");
+        return sn_line_wrong(&reader->line, "the events are named twice");
     }
-    for (const char *name = word(reader, "", &length); length > 0; name = word(reader, "", &length)) {
+    for (const char *name; name = sn_line_word(&reader->line, "", &length), length > 0;) {
         int place = place_of_event(reader, name, length);
         if (place < 0) {
             return false;
         }
         reader->events[reader->event_count++] = (unsigned)place;
     }
-    return reader->event_count > 0 || wrong(reader, "no event is named");
+    return reader->event_count > 0 || sn_line_wrong(&reader->line, "no event is named");
 }
 
 /** The lines `event: Name = formula : meaning` may come before `events:`; kept until all is read. */
@@ -374,41 +299,43 @@ typedef SN_VECTOR(formula_line) formula_lines;
 
 static bool read_event_definition(reader *reader, formula_lines *formulas) {
     size_t length;
-    const char *name = word(reader, "=:", &length);
-    skip_space(reader);
+    const char *name = sn_line_word(&reader->line, "=:", &length);
+    sn_line_skip_space(&reader->line);
     if (length == 0) {
-        return wrong(reader, "an event has no name");
+        return sn_line_wrong(&reader->line, "an event has no name");
     }
     if (reader->part_number > 1) {
         return true; /* the first part has said it */
     }
     formula_line *line = sn_vector_add(formulas);
     line->name = sn_intern_bytes(name, length);
-    line->line_number = reader->line_number;
-    const char *colon = memchr(reader->at, ':', (size_t)(reader->end - reader->at));
-    if (take(reader, '=')) {
-        size_t size = (size_t)((colon != NULL ? colon : reader->end) - reader->at);
-        line->formula = sn_intern_bytes(reader->at, size);
+    line->line_number = reader->line.number;
+    const char *colon = memchr(reader->line.at, ':', (size_t)(reader->line.end - reader->line.at));
+    if (sn_line_take(&reader->line, '=')) {
+        size_t size = (size_t)((colon != NULL ? colon : reader->line.end) - reader->line.at);
+        line->formula = sn_intern_bytes(reader->line.at, size);
     }
     if (colon != NULL) {
-        reader->at = colon + 1;
-        skip_space(reader);
-        line->meaning = reader->at < reader->end ? rest(reader) : NULL;
+        reader->line.at = colon + 1;
+        sn_line_skip_space(&reader->line);
+        line->meaning = reader->line.at < reader->line.end ? sn_line_rest(&reader->line) : NULL;
     }
     return true;
 }
 
 static bool read_summary(reader *reader) {
     reader->has_summary = true;
-    return reader->event_count > 0 ? read_costs(reader, reader->summary) : wrong(reader, "a summary before the events");
+    return reader->event_count > 0 ? read_costs(reader, reader->summary)
+                                   : sn_line_wrong(&reader->line, "a summary before the events");
 }
 
 static bool read_totals(reader *reader) {
     if (reader->has_totals) {
-        return wrong(reader, "there are totals twice");
+        return sn_line_wrong(&reader->line, "there are totals twice");
     }
     reader->has_totals = reader->is_in_costs = true;
-    return reader->event_count > 0 ? read_costs(reader, reader->totals) : wrong(reader, "totals before the events");
+    return reader->event_count > 0 ? read_costs(reader, reader->totals)
+                                   : sn_line_wrong(&reader->line, "totals before the events");
 }
 
 /* ------------------------------------------------------------------- derived events */
@@ -418,47 +345,48 @@ static bool read_term(reader *reader, sn_call_formula *formula) {
     const sn_call_profile *profile = reader->profile;
     uint64_t factor = 1;
     size_t length;
-    skip_space(reader);
-    if (is_digit(reader) && !read_decimal(reader, &factor)) {
+    sn_line_skip_space(&reader->line);
+    if (sn_line_is_digit(&reader->line) && !sn_line_read_decimal(&reader->line, &factor)) {
         return false;
     }
-    skip_space(reader);
-    take(reader, '*');
-    const char *name = word(reader, "+*", &length);
+    sn_line_skip_space(&reader->line);
+    sn_line_take(&reader->line, '*');
+    const char *name = sn_line_word(&reader->line, "+*", &length);
     int event = sn_profile_event(&profile->lines, name, length);
     for (size_t i = 0; event < 0 && i < profile->formulas.count; i++) {
         const char *other = profile->formulas.items[i].name;
         event = strlen(other) == length && memcmp(other, name, length) == 0 ? (int)(profile->lines.event_count + i) : -1;
     }
     if (event < 0) {
-        return wrong(reader, "a derived event is made of one that there is not");
+        return sn_line_wrong(&reader->line, "a derived event is made of one that there is not");
     }
     __typeof__(formula->terms.items) term = sn_vector_add(&formula->terms);
     term->event = (unsigned)event;
     term->factor = factor;
-    skip_space(reader);
+    sn_line_skip_space(&reader->line);
     return true;
 }
 
 static bool read_formula(reader *reader, const formula_line *line) {
     sn_call_profile *profile = reader->profile;
     sn_call_formula formula = {.name = line->name};
-    reader->at = line->formula;
-    reader->end = line->formula + strlen(line->formula);
-    reader->line_number = line->line_number;
+    reader->line.at = line->formula;
+    reader->line.end = line->formula + strlen(line->formula);
+    reader->line.number = line->line_number;
     if (sn_profile_event(&profile->lines, line->name, strlen(line->name)) >= 0) {
         return true; /* recorded as well: the recorded one counts */
     }
     if (profile->lines.event_count + profile->formulas.count == SN_PROFILE_MOST_EVENTS) {
-        return wrong(reader, "there are more than 64 events");
+        return sn_line_wrong(&reader->line, "there are more than 64 events");
     }
     bool is_good;
     do {
         is_good = read_term(reader, &formula);
-    } while (is_good && take(reader, '+'));
-    is_good = is_good && (reader->at == reader->end || wrong(reader, "a derived event is no sum of events"));
+    } while (is_good && sn_line_take(&reader->line, '+'));
+    bool is_whole = reader->line.at == reader->line.end;
+    is_good = is_good && (is_whole || sn_line_wrong(&reader->line, "a derived event is no sum of events"));
     for (size_t i = 0; i < profile->formulas.count && is_good; i++) {
-        is_good = profile->formulas.items[i].name != line->name || wrong(reader, "an event is derived twice");
+        is_good = profile->formulas.items[i].name != line->name || sn_line_wrong(&reader->line, "an event is derived twice");
     }
     *sn_vector_add(&profile->formulas) = formula;
     return is_good;
@@ -472,7 +400,7 @@ static bool derive_events(reader *reader, const formula_lines *formulas) {
         }
     }
     if (!sn_call_profile_derive(reader->profile)) {
-        return wrong(reader, "the sum of a derived event is too large");
+        return sn_line_wrong(&reader->line, "the sum of a derived event is too large");
     }
     for (size_t i = 0; i < formulas->count; i++) {
         int event = sn_profile_event(lines, formulas->items[i].name, strlen(formulas->items[i].name));
@@ -537,7 +465,7 @@ static bool read_jump_function(reader *reader) {
 
 static bool expect_costs(reader *reader, cost_use use) {
     if (reader->function == NO_FUNCTION) {
-        return wrong(reader, "a call or jump before any function (fn=)");
+        return sn_line_wrong(&reader->line, "a call or jump before any function (fn=)");
     }
     reader->use = use;
     return true;
@@ -547,10 +475,10 @@ static bool expect_costs(reader *reader, cost_use use) {
 static bool read_calls(reader *reader) {
     uint64_t target[MOST_POSITIONS];
     if (reader->called_function == NO_FUNCTION) {
-        return wrong(reader, "a call without the function called (cfn=)");
+        return sn_line_wrong(&reader->line, "a call without the function called (cfn=)");
     }
-    return expect_costs(reader, CALLS) && read_number(reader, &reader->calls) && end_word(reader) &&
-           (reader->at == reader->end || read_positions(reader, target));
+    return expect_costs(reader, CALLS) && read_number(reader, &reader->calls) && sn_line_end_word(&reader->line) &&
+           (reader->line.at == reader->line.end || read_positions(reader, target));
 }
 
 /** `jump=executed target` */
@@ -561,7 +489,7 @@ static bool read_jump(reader *reader) {
         return false;
     }
     reader->jumps.taken = reader->jumps.executed;
-    return end_word(reader) && read_positions(reader, target);
+    return sn_line_end_word(&reader->line) && read_positions(reader, target);
 }
 
 /** `jcnd=taken/executed target` */
@@ -571,12 +499,12 @@ static bool read_conditional_jump(reader *reader) {
     if (!expect_costs(reader, JUMPS) || !read_number(reader, &reader->jumps.taken)) {
         return false;
     }
-    skip_space(reader);
-    if (!take(reader, '/')) {
-        return wrong(reader, "a conditional jump needs two counts");
+    sn_line_skip_space(&reader->line);
+    if (!sn_line_take(&reader->line, '/')) {
+        return sn_line_wrong(&reader->line, "a conditional jump needs two counts");
     }
-    skip_space(reader);
-    return read_number(reader, &reader->jumps.executed) && end_word(reader) && read_positions(reader, target);
+    sn_line_skip_space(&reader->line);
+    return read_number(reader, &reader->jumps.executed) && sn_line_end_word(&reader->line) && read_positions(reader, target);
 }
 
 static bool add_self(reader *reader, const int64_t *costs) {
@@ -608,14 +536,14 @@ static bool (*const adders[])(reader *reader, const int64_t *costs) = {
 static bool read_cost_line(reader *reader) {
     int64_t costs[SN_PROFILE_MOST_EVENTS];
     if (reader->function == NO_FUNCTION) {
-        return wrong(reader, "costs before any function (fn=)");
+        return sn_line_wrong(&reader->line, "costs before any function (fn=)");
     }
     if (!read_positions(reader, reader->positions) || !read_costs(reader, costs)) {
         return false;
     }
     cost_use use = reader->use;
     reader->use = SELF;
-    return adders[use](reader, costs) || wrong(reader, "the sum of the counts is too large");
+    return adders[use](reader, costs) || sn_line_wrong(&reader->line, "the sum of the counts is too large");
 }
 
 /* --------------------------------------------------------------------- kinds of lines */
@@ -651,7 +579,7 @@ static bool begins(const char *at, const char *end, const char *beginning) {
 
 static const line_kind *find(const line_kind *kinds, size_t count, const reader *reader) {
     for (size_t i = 0; i < count; i++) {
-        if (begins(reader->at, reader->end, kinds[i].beginning)) {
+        if (begins(reader->line.at, reader->line.end, kinds[i].beginning)) {
             return &kinds[i];
         }
     }
@@ -659,8 +587,8 @@ static const line_kind *find(const line_kind *kinds, size_t count, const reader 
 }
 
 static bool read_kind(reader *reader, const line_kind *kind) {
-    reader->at += strlen(kind->beginning);
-    skip_space(reader);
+    reader->line.at += strlen(kind->beginning);
+    sn_line_skip_space(&reader->line);
     return kind->read(reader);
 }
 
@@ -676,16 +604,17 @@ static bool read_header_line(reader *reader, const line_kind *kind) {
 }
 
 static bool is_cost_line(const reader *reader) {
-    return is_digit(reader) || is_at(reader, '+') || is_at(reader, '-') || is_at(reader, '*');
+    const sn_line_text *line = &reader->line;
+    return sn_line_is_digit(line) || sn_line_is_at(line, '+') || sn_line_is_at(line, '-') || sn_line_is_at(line, '*');
 }
 
 /** Lines of names, calls and costs are possible once the events are known. */
 static bool enter_costs(reader *reader) {
     if (reader->part_number == 0 || reader->event_count == 0) {
-        return wrong(reader, "this line is out of place: no events are named before it");
+        return sn_line_wrong(&reader->line, "this line is out of place: no events are named before it");
     }
     if (reader->has_totals) {
-        return wrong(reader, "costs behind the totals");
+        return sn_line_wrong(&reader->line, "costs behind the totals");
     }
     reader->is_in_costs = true;
     return true;
@@ -693,11 +622,11 @@ static bool enter_costs(reader *reader) {
 
 /** A word and a colon: a key of a later version of the format, which says nothing that must be known. */
 static bool is_unknown_key(const reader *reader) {
-    const char *at = reader->at;
-    while (at < reader->end && *at >= 'a' && *at <= 'z') {
+    const char *at = reader->line.at;
+    while (at < reader->line.end && *at >= 'a' && *at <= 'z') {
         at++;
     }
-    return !reader->is_in_costs && at > reader->at && at < reader->end && *at == ':';
+    return !reader->is_in_costs && at > reader->line.at && at < reader->line.end && *at == ':';
 }
 
 static bool read_line(reader *reader, formula_lines *formulas) {
@@ -706,24 +635,24 @@ static bool read_line(reader *reader, formula_lines *formulas) {
     }
     const line_kind *kind = FIND(cost_kinds, reader);
     if (reader->use != SELF) {
-        return wrong(reader, "a line of costs is expected behind a call or jump");
+        return sn_line_wrong(&reader->line, "a line of costs is expected behind a call or jump");
     }
     if (kind != NULL) {
         return enter_costs(reader) && read_kind(reader, kind);
     }
     kind = FIND(end_kinds, reader);
     if (kind != NULL) {
-        return reader->part_number > 0 ? read_kind(reader, kind) : wrong(reader, "this line is out of place");
+        return reader->part_number > 0 ? read_kind(reader, kind) : sn_line_wrong(&reader->line, "this line is out of place");
     }
     kind = FIND(header_kinds, reader);
     if (kind != NULL) {
         return read_header_line(reader, kind);
     }
-    if (begins(reader->at, reader->end, "event:")) {
-        reader->at += strlen("event:");
+    if (begins(reader->line.at, reader->line.end, "event:")) {
+        reader->line.at += strlen("event:");
         return read_header_line(reader, NULL) && read_event_definition(reader, formulas);
     }
-    return is_unknown_key(reader) || wrong(reader, "this is no line of a callgrind profile");
+    return is_unknown_key(reader) || sn_line_wrong(&reader->line, "this is no line of a callgrind profile");
 }
 
 static bool read_lines(reader *reader, FILE *stream, formula_lines *formulas) {
@@ -732,16 +661,13 @@ static bool read_lines(reader *reader, FILE *stream, formula_lines *formulas) {
     ssize_t length = 0;
     bool is_good = true;
     while (is_good && (length = getline(&text, &room, stream)) >= 0) {
-        reader->at = text;
-        reader->end = text + length;
-        reader->line_number++;
-        while (reader->end > reader->at && (is_space(reader->end[-1]) || reader->end[-1] == '\n')) {
-            reader->end--;
-        }
-        skip_space(reader);
-        if (memchr(reader->at, '\0', (size_t)(reader->end - reader->at)) != NULL) {
-            is_good = wrong(reader, "there is a zero byte");
-        } else if (reader->at < reader->end && *reader->at != '#') {
+        reader->line.at = text;
+        reader->line.end = text + length - (length > 0 && text[length - 1] == '\n');
+        reader->line.number++;
+        sn_line_trim(&reader->line);
+        if (memchr(reader->line.at, '\0', (size_t)(reader->line.end - reader->line.at)) != NULL) {
+            is_good = sn_line_wrong(&reader->line, "there is a zero byte");
+        } else if (reader->line.at < reader->line.end && *reader->line.at != '#') {
             is_good = read_line(reader, formulas);
         }
     }
@@ -750,13 +676,14 @@ static bool read_lines(reader *reader, FILE *stream, formula_lines *formulas) {
 }
 
 bool sn_callgrind_parse(sn_call_profile *profile, FILE *stream, char *explanation) {
-    reader reader = {.profile = profile, .explanation = explanation};
+    reader reader = {.profile = profile, .line = {.explanation = explanation, .size = SN_CALLGRIND_EXPLANATION_SIZE}};
     formula_lines formulas = {0};
     explanation[0] = '\0';
     profile->lines.command = sn_intern("");
     errno = 0;
     bool is_good = read_lines(&reader, stream, &formulas) && !ferror(stream);
-    is_good = is_good && (reader.part_number > 0 || wrong(&reader, "the profile is incomplete: it ends before its costs")) &&
+    is_good = is_good &&
+              (reader.part_number > 0 || sn_line_wrong(&reader.line, "the profile is incomplete: it ends before its costs")) &&
               check_part(&reader) && derive_events(&reader, &formulas);
     int error = errno;
     for (int space = 0; space < NAME_SPACE_COUNT; space++) {
