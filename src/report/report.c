@@ -13,6 +13,7 @@
 #include "base/options.h"
 
 static const sn_report_kind *const kinds[] = {
+    &sn_report_contexts, /* before callgrind, which has lines like those of its heading */
     &sn_report_massif, /* before callgrind, whose head may have a "desc:" too */
     &sn_report_callgrind, /* before cachegrind, whose beginning may be the same up to a line that only it has */
     &sn_report_cachegrind,

@@ -28,7 +28,7 @@ typedef struct sn_report_kind {
     int (*run)(const char *const *files, size_t count);
 } sn_report_kind;
 
-extern const sn_report_kind sn_report_cachegrind, sn_report_callgrind, sn_report_heap, sn_report_massif,
+extern const sn_report_kind sn_report_cachegrind, sn_report_callgrind, sn_report_contexts, sn_report_heap, sn_report_massif,
     sn_report_memtrace;
 
 /** The value of an option that is a share in per cent, from 0 to 100; `otherwise` if it was not given (NULL). What is wrong

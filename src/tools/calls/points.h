@@ -12,7 +12,8 @@
 /** Whether collecting can ever be off. */
 bool calls_points_switch(void);
 
-/** Insert what is to happen in a block, where functions begin and regularly: before the counters, for it is about what comes. */
+/** Insert what is to happen in a block, where functions begin and regularly: before the counters, for it is about what
+    comes. */
 void calls_points_insert_entries(sn_block *block);
 /** Where they return: behind the counters, for the return belongs to what was. */
 void calls_points_insert_returns(sn_block *block);

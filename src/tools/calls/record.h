@@ -1,8 +1,9 @@
 /**
  * @fileoverview What the tool `calls` keeps about each translated block, and the counters that it inserts there.
  *
- * A block is cut into segments: one begins at its entry, and one wherever another function begins in it. A segment's counter says how often it was entered; what each of its instructions was executed
- * follows from the branches that left it. The thread's total of instructions goes up by a segment at once, and down again by
+ * A block is cut into segments: one begins at its entry, and one wherever another function begins in it. A segment's counter
+ * says how often it was entered; what each of its instructions was executed follows from the branches that left it. The
+ * thread's total of instructions goes up by a segment at once, and down again by
  * what a taken branch leaves out, so that at calls and returns it is exact.
  *
  * Made while instrumenting, serialised by Sonde; then constant, and read by all threads. Never freed: a block that was

@@ -1,8 +1,8 @@
 /**
  * @fileoverview The rows of a profile: each is one line of costs, calls or jumps of the file.
  *
- * Found by what they are of, so that many instructions of a line add to one row as they come: a large program executes a million
- * instructions.
+ * Found by what they are of, so that many instructions of a line add to one row as they come: a large program executes a
+ * million instructions.
  */
 #ifndef SONDE_TOOLS_CALLS_ROWS_H
 #define SONDE_TOOLS_CALLS_ROWS_H

@@ -218,13 +218,12 @@ SN_FAST static uint32_t make(const chain *chain, uint32_t hash) {
 }
 
 SN_FAST static uint32_t number_of(const chain *chain) {
-    uint32_t hash = hash_of(chain), at = hash;
+    uint32_t hash = hash_of(chain), at = hash, number;
     while (__atomic_exchange_n(&contexts.lock, 1, __ATOMIC_ACQUIRE) != 0) {
     }
-    while (contexts.table[at & contexts.mask] != 0 && !is_it(contexts.words + contexts.table[at & contexts.mask], chain, hash)) {
+    while ((number = contexts.table[at & contexts.mask]) != 0 && !is_it(contexts.words + number, chain, hash)) {
         at++;
     }
-    uint32_t number = contexts.table[at & contexts.mask];
     if (number == 0 && (number = make(chain, hash)) != 0) {
         contexts.table[at & contexts.mask] = number;
         if (contexts.count > contexts.mask / 2) {
