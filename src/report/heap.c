@@ -13,7 +13,9 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "report/heap_clamp.h"
+#include "report/heap_page.h"
 #include "report/heap_query.h"
+#include "report/page.h"
 #include "report/report.h"
 
 enum { FORMAT_TEXT, FORMAT_JSON };
@@ -22,7 +24,7 @@ static int format = FORMAT_TEXT, sort_by = SN_HEAP_BY_USABLE;
 static int64_t max_frames = 8, record_limit = 1000;
 static bool ignores_allocators, clamps, prints_clamp_stats, follows_chain, asks_why, asks_retained, finds_leaks = true;
 static sn_texts filters, filters_out;
-static const char *block_text, *clamped_output, *clamped_text;
+static const char *block_text, *clamped_output, *clamped_text, *html;
 
 static const sn_option options[] = {
     {"max-frames", SN_OPTION_NUMBER, &max_frames, "8", NULL, "frames of a stack that tell records apart and are shown"},
@@ -46,6 +48,7 @@ static const sn_option options[] = {
     {"why-alive", SN_OPTION_FLAG, &asks_why, "no", NULL, "with --block, the shortest way from a root to it"},
     {"retained", SN_OPTION_FLAG, &asks_retained, "no", NULL,
      "with --block, what it alone keeps alive; without, the blocks that keep the most alive"},
+    {"html", SN_OPTION_STRING, &html, "none", "FILE", "write a page for browsers instead, with --block also of the blocks around it"},
     {"format", SN_OPTION_CHOICE, &format, "text", "text|json", "form of the report"},
     {0},
 };
@@ -63,6 +66,7 @@ static uint64_t parse_address(const char *text) {
 }
 
 static void check_options(size_t file_count) {
+    sn_page_check(html, NULL, 1, false); /* a difference has a page too */
     bool asks = block_text != NULL || asks_retained || clamps || clamped_text != NULL;
     if (max_frames < 1 || max_frames > 100000)
         sn_fail(SN_STATUS_USAGE, "--max-frames must be from 1 to 100000");
@@ -74,6 +78,8 @@ static void check_options(size_t file_count) {
         sn_fail(SN_STATUS_USAGE, "--block, --retained, --clamp-contents and --clamp-text are for one file");
     if ((follows_chain || asks_why) && block_text == NULL)
         sn_fail(SN_STATUS_USAGE, "--chain and --why-alive need --block=ADDRESS");
+    if (html != NULL && (clamps || clamped_text != NULL || (asks_retained && block_text == NULL)))
+        sn_fail(SN_STATUS_USAGE, "--html is for records and --block");
     if ((clamped_output != NULL || prints_clamp_stats) && !clamps)
         sn_fail(SN_STATUS_USAGE, "--clamped-output and --print-clamp-stats are for --clamp-contents");
 }
@@ -129,7 +135,8 @@ static bool has_leaks(const sn_heap_file *file, const sn_heap_records *records, 
     return true;
 }
 
-static void print_records(const char *const *paths, const sn_heap_file *files, size_t count) {
+/** The answer (NULL: none) is for the page only. */
+static void print_records(const char *const *paths, const sn_heap_file *files, size_t count, const sn_heap_answer *answer) {
     sn_heap_records records = {.stacks = empty_stacks()};
     sn_heap_leaks leaks = {0};
     for (size_t i = 0; i < count; i++)
@@ -139,9 +146,11 @@ static void print_records(const char *const *paths, const sn_heap_file *files, s
         sn_heap_records_list_blocks(&records);
     sn_heap_view view = {.paths = paths, .files = files, .file_count = count, .records = &records,
                          .limit = (size_t)record_limit};
-    if (count == 1 && has_leaks(&files[0], &records, &leaks))
+    if (count == 1 && html == NULL && has_leaks(&files[0], &records, &leaks))
         view.leaks = &leaks;
-    if (format == FORMAT_JSON)
+    if (html != NULL)
+        sn_heap_page_write(html, &view, answer);
+    else if (format == FORMAT_JSON)
         sn_heap_print_json(&view);
     else
         sn_heap_print_text(&view);
@@ -183,7 +192,9 @@ static void clamp(const sn_heap_file *file, sn_heap_index *index) {
 static void ask_about_block(const sn_heap_file *file, sn_heap_index *index, sn_heap_stacks *stacks, const sn_heap_watch *watch) {
     sn_heap_question question = {watch->address, follows_chain, asks_why, asks_retained};
     sn_heap_answer answer = sn_heap_ask(file, index, stacks, watch, &question);
-    if (format == FORMAT_JSON)
+    if (html != NULL)
+        print_records(&file->path, file, 1, &answer);
+    else if (format == FORMAT_JSON)
         sn_heap_answer_print_json(&answer);
     else
         sn_heap_answer_print_text(&answer);
@@ -218,7 +229,7 @@ static int run(const char *const *paths, size_t count) {
     if (block_text != NULL || asks_retained || clamps || clamped_text != NULL)
         ask(&files[0], &watch);
     else
-        print_records(paths, files, count);
+        print_records(paths, files, count, NULL);
     sn_vector_release(&watch.sightings);
     for (size_t i = 0; i < count; i++)
         sn_heap_file_release(&files[i]);

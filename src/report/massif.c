@@ -7,15 +7,18 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "report/page.h"
 #include "report/report.h"
 
 enum { FORMAT_TEXT, FORMAT_JSON };
 
 static int format = FORMAT_TEXT, trees = SN_MASSIF_ALL_TREES;
+static const char *html;
 
 static const sn_option options[] = {
     {"trees", SN_OPTION_CHOICE, &trees, "all", "all|peak|none", "of which detailed snapshots the trees are printed"},
     {"format", SN_OPTION_CHOICE, &format, "text", "text|json", "form of the report"},
+    {"html", SN_OPTION_STRING, &html, "none", "FILE", "write a page for browsers instead, with pictures"},
     {0},
 };
 
@@ -37,8 +40,11 @@ static int run(const char *const *files, size_t count) {
     sn_massif massif = {0};
     if (count > 1)
         sn_fail(SN_STATUS_USAGE, "a report on a heap over time takes one file");
+    sn_page_check(html, NULL, count, false);
     read_file(&massif, files[0]);
-    if (format == FORMAT_JSON)
+    if (html != NULL)
+        sn_massif_page_write(html, &massif);
+    else if (format == FORMAT_JSON)
         sn_massif_print_json(&massif);
     else
         sn_massif_print_text(&massif, (sn_massif_trees)trees);

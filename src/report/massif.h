@@ -2,7 +2,7 @@
  * @fileoverview Massif's files in memory: the heap over time, and trees of who allocated it.
  *
  * Written by sonde heap --mode=timeline and by Massif. massif_reader.c reads them, massif.c has the options, massif_text.c and
- * massif_json.c print.
+ * massif_json.c print, massif_page.c writes the page.
  */
 #ifndef SONDE_REPORT_MASSIF_H
 #define SONDE_REPORT_MASSIF_H
@@ -51,5 +51,8 @@ typedef enum sn_massif_trees { SN_MASSIF_ALL_TREES, SN_MASSIF_PEAK_TREE, SN_MASS
 
 void sn_massif_print_text(const sn_massif *massif, sn_massif_trees trees);
 void sn_massif_print_json(const sn_massif *massif);
+
+/** Write a page for browsers. What cannot be written ends the run with one line. */
+void sn_massif_page_write(const char *path, const sn_massif *massif);
 
 #endif

@@ -7,14 +7,13 @@
  */
 #include "report/page.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "report/page_file.h"
 #include "report/page_source.h"
-#include "report/page_text.h"
 #include "report/report.h"
 #include "report/text_form.h"
 #include "sonde/json.h"
@@ -373,33 +372,11 @@ static void release(page *page) {
     free(page->place_of);
 }
 
-static _Noreturn void cannot_write(const char *path) {
-    sn_fail(SN_STATUS_FAILURE, "cannot write '%s': %s", path, strerror(errno));
-}
-
 void sn_page_write(const sn_page_request *request) {
-    size_t size;
-    const char *form = sn_page_form(&size);
-    const char *mark = memmem(form, size, SN_PAGE_MARK, strlen(SN_PAGE_MARK));
     page page = {.request = request, .lines = request->view->profile};
-    FILE *file = fopen(request->path, "w");
-    if (file == NULL) {
-        sn_fail(SN_STATUS_USAGE, "--html: cannot write '%s': %s", request->path, strerror(errno));
-    }
+    sn_page_file file = sn_page_file_begin(request->path);
     choose(&page);
-    fwrite(form, 1, (size_t)(mark - form), file);
-    FILE *stream = sn_page_text_open(file);
-    if (stream == NULL) {
-        sn_fail(SN_STATUS_ENGINE, "out of memory");
-    }
-    write_data(&page, stream);
-    bool has_failed = ferror(stream) != 0;
-    has_failed |= fclose(stream) != 0;
-    mark += strlen(SN_PAGE_MARK);
-    fwrite(mark, 1, (size_t)(form + size - mark), file);
-    has_failed |= ferror(file) != 0;
-    if (fclose(file) != 0 || has_failed) {
-        cannot_write(request->path);
-    }
+    write_data(&page, file.stream);
+    sn_page_file_end(&file);
     release(&page);
 }

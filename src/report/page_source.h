@@ -1,7 +1,7 @@
 /**
  * @fileoverview The parts of a page's data that are more than lists of functions: names, lists, source files.
  *
- * Used by page.c alone, which owns the page.
+ * Used by page.c, which owns the page; names and lists by heap_page.c and massif_page.c too.
  */
 #ifndef SONDE_REPORT_PAGE_SOURCE_H
 #define SONDE_REPORT_PAGE_SOURCE_H

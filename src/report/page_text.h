@@ -1,7 +1,7 @@
 /**
  * @fileoverview Compressed text in a page: what is written into its stream ends up as base64 of a zlib stream in a file.
  *
- * Used by page.c alone. Text is compressed as it comes: nothing large is held.
+ * Used by page_file.c alone. Text is compressed as it comes: nothing large is held.
  */
 #ifndef SONDE_REPORT_PAGE_TEXT_H
 #define SONDE_REPORT_PAGE_TEXT_H

@@ -43,6 +43,13 @@ export function makeButton(node, label, action) {
   });
 }
 
+/** A steady colour for a text. */
+export function colorOfName(name) {
+  let hash = 7;
+  for (const character of name) hash = (hash * 31 + character.codePointAt(0)) % 360;
+  return `hsl(${hash} var(--box-saturation) var(--box-lightness))`;
+}
+
 /** A steady colour for a name: where the function is defined decides the hue. */
 export function colorOf(profile, node) {
   if (node < 0) return "var(--box-program)";

@@ -3,6 +3,7 @@
  *
  * The address's part behind # says what is shown (#view/node/event), so that the reader's Back and Forward work.
  */
+import { HeapPage } from "./heap.js";
 import { FunctionTable } from "./table.js";
 import { GraphView } from "./graph.js";
 import { TreeMapView } from "./treemap.js";
@@ -133,11 +134,14 @@ class Page {
   }
 }
 
+/** The kinds that are no profiles of functions. */
+const PAGES = { heap: HeapPage, massif: HeapPage };
+
 async function begin() {
   const place = document.getElementById("data");
   const data = await decodeData(place.textContent);
   place.remove();
-  window.sondePage = new Page(data);
+  window.sondePage = new (PAGES[data.kind] ?? Page)(data);
   window.sondePage.start();
 }
 
