@@ -198,6 +198,9 @@ def test_flame_graph_of_a_snapshot(shown, tmp_path):
 
 def test_many_sites_are_one_band(shown, tmp_path):
     path, sites_count = tmp_path / "massif.out", 30
+    path.write_text(HEAD + "".join(snapshot(number, number, 9, 0, 0, f"heap_tree=detailed\nn2: 9 x\n n0: 5 0x1: f (a.c:1)\n n0: 4 in {number + 1} place"
+                                   f"{'s, all' if number else ','} below massif's threshold (1.00%)\n") for number in range(3)))
+    assert bands(shown(path)) == {"f (a.c:1)": 5, "places below the threshold": 4}
     lines = "".join(f" n0: {100 + number} 0x1: f{number} (a.c:1)\n" for number in range(sites_count))
     total = sum(100 + number for number in range(sites_count))
     path.write_text(HEAD + "".join(snapshot(number, number, total, 0, 0, f"heap_tree=detailed\nn{sites_count}: {total} x\n{lines}") for number in range(2)))

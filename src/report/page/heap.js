@@ -48,6 +48,8 @@ class DumpModel {
   }
 }
 
+const SMALL = /^in \d+ places?, (all )?below/;
+
 /** Massif's snapshots. What is chosen is a way of names: an allocation site, who called it, and so on. */
 class TimeModel {
   constructor(data) {
@@ -58,17 +60,25 @@ class TimeModel {
     this.extra = numbers(data.snapshots.extra);
     this.stackBytes = numbers(data.snapshots.stacks);
     this.peak = data.peak;
+    this.joinSmall();
     this.trees = new Map(data.trees.map((tree) => [tree.snapshot, this.grow(tree)]));
     this.snapshots = [...this.trees.keys()];
     this.views = ["timeline", "flame"];
     this.first = "timeline";
   }
 
+  /** "in 7 places, all below massif's threshold (1.00%)": one name, however many. */
+  joinSmall() {
+    const { names } = this.data, first = names.findIndex((name) => SMALL.test(name));
+    this.joined = names.map((name, number) => (SMALL.test(name) ? first : number));
+    if (first >= 0) names[first] = "places below the threshold";
+  }
+
   /** A tree of {name, value, children: Map}; lines with the same name below the same are one. */
   grow(tree) {
     const depths = numbers(tree.depths), bytes = numbers(tree.bytes), names = numbers(tree.names), way = [];
     depths.forEach((depth, line) => {
-      const above = way[depth - 1], name = names[line];
+      const above = way[depth - 1], name = this.joined[names[line]];
       const node = above?.children.get(name) ?? { name, value: 0, children: new Map() };
       node.value += bytes[line];
       above?.children.set(name, node);
