@@ -20,7 +20,7 @@
 
 enum { FORMAT_TEXT, FORMAT_JSON };
 
-static int format = FORMAT_TEXT, sort_by = SN_HEAP_BY_USABLE;
+static int format = FORMAT_TEXT, sort_by = SN_HEAPFILE_BY_USABLE;
 static int64_t max_frames = 8, record_limit = 1000;
 static bool ignores_allocators, clamps, prints_clamp_stats, follows_chain, asks_why, asks_retained, finds_leaks = true;
 static sn_texts filters, filters_out;
@@ -86,7 +86,7 @@ static void check_options(size_t file_count) {
 
 /* ------------------------------------------------------------------------------ files */
 
-int sn_heap_open(const char *path) {
+int sn_heapfile_open(const char *path) {
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
         sn_fail(SN_STATUS_USAGE, "cannot read '%s': %s", path, strerror(errno));
@@ -94,76 +94,76 @@ int sn_heap_open(const char *path) {
 }
 
 /** With a watch (NULL: none) the contents too. */
-static void read_file(sn_heap_file *file, const char *path, sn_heap_watch *watch) {
-    char explanation[SN_HEAP_EXPLANATION_SIZE];
-    sn_heap_listener listener;
+static void read_file(sn_heapfile *file, const char *path, sn_heapfile_watch *watch) {
+    char explanation[SN_HEAPFILE_EXPLANATION_SIZE];
+    sn_heapfile_listener listener;
     file->path = path;
     if (watch != NULL)
-        listener = sn_heap_watch_listener(watch);
-    if (!sn_heap_file_read(file, sn_heap_open(path), watch != NULL ? &listener : NULL, explanation))
+        listener = sn_heapfile_watch_listener(watch);
+    if (!sn_heapfile_read(file, sn_heapfile_open(path), watch != NULL ? &listener : NULL, explanation))
         sn_fail(SN_REPORT_DAMAGED, "'%s', %s", path, explanation);
 }
 
-static sn_heap_index index_of(const sn_heap_file *file) {
-    char explanation[SN_HEAP_EXPLANATION_SIZE];
-    sn_heap_index index;
-    if (file->mode != SN_HEAP_SCAN)
+static sn_heapfile_index index_of(const sn_heapfile *file) {
+    char explanation[SN_HEAPFILE_EXPLANATION_SIZE];
+    sn_heapfile_index index;
+    if (file->mode != SN_HEAPFILE_SCAN)
         sn_fail(SN_STATUS_USAGE, "'%s' was written in mode %s, and only mode scan has addresses and contents", file->path,
-                sn_heap_mode_names[file->mode]);
-    if (!sn_heap_index_make(&index, file, explanation))
+                sn_heapfile_mode_names[file->mode]);
+    if (!sn_heapfile_index_make(&index, file, explanation))
         sn_fail(SN_REPORT_DAMAGED, "'%s': %s", file->path, explanation);
     return index;
 }
 
 /* ---------------------------------------------------------------------------- records */
 
-static sn_heap_stacks empty_stacks(void) {
-    return (sn_heap_stacks){.max_frames = (uint32_t)max_frames, .ignores_allocators = ignores_allocators};
+static sn_heapfile_stacks empty_stacks(void) {
+    return (sn_heapfile_stacks){.max_frames = (uint32_t)max_frames, .ignores_allocators = ignores_allocators};
 }
 
 /** The leaks of a scan with roots. */
-static bool has_leaks(const sn_heap_file *file, const sn_heap_records *records, sn_heap_leaks *leaks) {
-    if (!finds_leaks || file->mode != SN_HEAP_SCAN || !file->has_roots)
+static bool has_leaks(const sn_heapfile *file, const sn_heapfile_records *records, sn_heapfile_leaks *leaks) {
+    if (!finds_leaks || file->mode != SN_HEAPFILE_SCAN || !file->has_roots)
         return false;
-    sn_heap_index index = index_of(file);
-    sn_heap_graph graph = sn_heap_graph_read(file, &index);
-    sn_heap_reach reach = sn_heap_reach_make(&graph);
-    *leaks = sn_heap_leaks_sum(&graph, &reach, records->record_of.items, records->items.count);
-    sn_heap_reach_release(&reach);
-    sn_heap_graph_release(&graph);
-    sn_heap_index_release(&index);
+    sn_heapfile_index index = index_of(file);
+    sn_heapfile_graph graph = sn_heapfile_graph_read(file, &index);
+    sn_heapfile_reach reach = sn_heapfile_reach_make(&graph);
+    *leaks = sn_heapfile_leaks_sum(&graph, &reach, records->record_of.items, records->items.count);
+    sn_heapfile_reach_release(&reach);
+    sn_heapfile_graph_release(&graph);
+    sn_heapfile_index_release(&index);
     return true;
 }
 
 /** The answer (NULL: none) is for the page only. */
-static void print_records(const char *const *paths, const sn_heap_file *files, size_t count, const sn_heap_answer *answer) {
-    sn_heap_records records = {.stacks = empty_stacks()};
-    sn_heap_leaks leaks = {0};
+static void print_records(const char *const *paths, const sn_heapfile *files, size_t count, const sn_heapfile_answer *answer) {
+    sn_heapfile_records records = {.stacks = empty_stacks()};
+    sn_heapfile_leaks leaks = {0};
     for (size_t i = 0; i < count; i++)
-        sn_heap_records_add(&records, &files[i], i + 1 < count ? -1 : 1);
-    sn_heap_records_choose(&records, (sn_heap_order)sort_by, &filters, &filters_out);
-    if (count == 1 && files[0].mode == SN_HEAP_SCAN)
-        sn_heap_records_list_blocks(&records);
-    sn_heap_view view = {.paths = paths, .files = files, .file_count = count, .records = &records,
+        sn_heapfile_records_add(&records, &files[i], i + 1 < count ? -1 : 1);
+    sn_heapfile_records_choose(&records, (sn_heapfile_order)sort_by, &filters, &filters_out);
+    if (count == 1 && files[0].mode == SN_HEAPFILE_SCAN)
+        sn_heapfile_records_list_blocks(&records);
+    sn_heapfile_view view = {.paths = paths, .files = files, .file_count = count, .records = &records,
                          .limit = (size_t)record_limit};
     if (count == 1 && html == NULL && has_leaks(&files[0], &records, &leaks))
         view.leaks = &leaks;
     if (html != NULL)
-        sn_heap_page_write(html, &view, answer);
+        sn_heapfile_page_write(html, &view, answer);
     else if (format == FORMAT_JSON)
-        sn_heap_print_json(&view);
+        sn_heapfile_print_json(&view);
     else
-        sn_heap_print_text(&view);
+        sn_heapfile_print_text(&view);
     sn_vector_release(&leaks.rows);
-    sn_heap_records_release(&records);
+    sn_heapfile_records_release(&records);
 }
 
 /* -------------------------------------------------------------------------- questions */
 
-static void clamp(const sn_heap_file *file, sn_heap_index *index) {
-    char explanation[SN_HEAP_EXPLANATION_SIZE];
-    sn_heap_clamp_stats stats = {0};
-    if (!sn_heap_clamp(file, index, file->path, clamped_output != NULL ? clamped_output : file->path, &stats, explanation))
+static void clamp(const sn_heapfile *file, sn_heapfile_index *index) {
+    char explanation[SN_HEAPFILE_EXPLANATION_SIZE];
+    sn_heapfile_clamp_stats stats = {0};
+    if (!sn_heapfile_clamp(file, index, file->path, clamped_output != NULL ? clamped_output : file->path, &stats, explanation))
         sn_fail(SN_REPORT_DAMAGED, "'%s', %s", file->path, explanation);
     const struct {
         const char *name, *meaning;
@@ -189,50 +189,50 @@ static void clamp(const sn_heap_file *file, sn_heap_index *index) {
         printf("  %-62s %14lu\n", rows[i].meaning, (unsigned long)rows[i].count);
 }
 
-static void ask_about_block(const sn_heap_file *file, sn_heap_index *index, sn_heap_stacks *stacks, const sn_heap_watch *watch) {
-    sn_heap_question question = {watch->address, follows_chain, asks_why, asks_retained};
-    sn_heap_answer answer = sn_heap_ask(file, index, stacks, watch, &question);
+static void ask_about_block(const sn_heapfile *file, sn_heapfile_index *index, sn_heapfile_stacks *stacks, const sn_heapfile_watch *watch) {
+    sn_heapfile_question question = {watch->address, follows_chain, asks_why, asks_retained};
+    sn_heapfile_answer answer = sn_heapfile_ask(file, index, stacks, watch, &question);
     if (html != NULL)
         print_records(&file->path, file, 1, &answer);
     else if (format == FORMAT_JSON)
-        sn_heap_answer_print_json(&answer);
+        sn_heapfile_answer_print_json(&answer);
     else
-        sn_heap_answer_print_text(&answer);
-    sn_heap_answer_release(&answer);
+        sn_heapfile_answer_print_text(&answer);
+    sn_heapfile_answer_release(&answer);
 }
 
 /** What needs addresses. */
-static void ask(const sn_heap_file *file, const sn_heap_watch *watch) {
-    sn_heap_stacks stacks = empty_stacks();
-    sn_heap_index index = index_of(file);
+static void ask(const sn_heapfile *file, const sn_heapfile_watch *watch) {
+    sn_heapfile_stacks stacks = empty_stacks();
+    sn_heapfile_index index = index_of(file);
     if (clamped_text != NULL)
-        sn_heap_clamp_text(&index, clamped_text);
+        sn_heapfile_clamp_text(&index, clamped_text);
     if (block_text != NULL)
         ask_about_block(file, &index, &stacks, watch);
     else if (asks_retained)
-        sn_heap_retained_print(file, &index, &stacks, (size_t)record_limit, format == FORMAT_JSON);
+        sn_heapfile_retained_print(file, &index, &stacks, (size_t)record_limit, format == FORMAT_JSON);
     if (clamps) /* last: the file may become another */
         clamp(file, &index);
-    sn_heap_index_release(&index);
-    sn_heap_stacks_release(&stacks);
+    sn_heapfile_index_release(&index);
+    sn_heapfile_stacks_release(&stacks);
 }
 
 static int run(const char *const *paths, size_t count) {
-    sn_heap_file files[2] = {0};
+    sn_heapfile files[2] = {0};
     check_options(count);
-    sn_heap_watch watch = sn_heap_watch_for(block_text != NULL ? parse_address(block_text) : 0);
+    sn_heapfile_watch watch = sn_heapfile_watch_for(block_text != NULL ? parse_address(block_text) : 0);
     for (size_t i = 0; i < count; i++)
         read_file(&files[i], paths[i], block_text != NULL ? &watch : NULL);
     if (count == 2 && files[0].mode != files[1].mode)
         sn_fail(SN_REPORT_DAMAGED, "'%s' was written in mode %s, '%s' in mode %s: they cannot be compared", paths[0],
-                sn_heap_mode_names[files[0].mode], paths[1], sn_heap_mode_names[files[1].mode]);
+                sn_heapfile_mode_names[files[0].mode], paths[1], sn_heapfile_mode_names[files[1].mode]);
     if (block_text != NULL || asks_retained || clamps || clamped_text != NULL)
         ask(&files[0], &watch);
     else
         print_records(paths, files, count, NULL);
     sn_vector_release(&watch.sightings);
     for (size_t i = 0; i < count; i++)
-        sn_heap_file_release(&files[i]);
+        sn_heapfile_release(&files[i]);
     return 0;
 }
 
@@ -240,6 +240,6 @@ const sn_report_kind sn_report_heap = {
     .name = "heap",
     .what = "dumps of a heap as DMD's JSON, by sonde heap or Firefox's DMD, plain or gzipped",
     .options = options,
-    .recognises = sn_heap_file_recognises,
+    .recognises = sn_heapfile_recognises,
     .run = run,
 };

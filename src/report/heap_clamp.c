@@ -19,8 +19,8 @@
 enum { OUTPUT = 1 << 18, LONGEST_WORD = 20 };
 
 typedef struct clamping {
-    sn_heap_index *index;
-    sn_heap_clamp_stats *stats;
+    sn_heapfile_index *index;
+    sn_heapfile_clamp_stats *stats;
     const char *path;
     gzFile output;
     char *buffer; /**< OUTPUT bytes */
@@ -84,12 +84,12 @@ static void put_clamped(clamping *clamping, uint64_t start) {
 }
 
 static void take_batch(clamping *clamping, const uint64_t *words, size_t count) {
-    sn_heap_clamp_stats *stats = clamping->stats;
-    uint32_t numbers[SN_HEAP_BATCH];
-    uint64_t starts[SN_HEAP_BATCH];
-    bool has_blocks = sn_heap_index_find_all(clamping->index, words, count, numbers, starts);
+    sn_heapfile_clamp_stats *stats = clamping->stats;
+    uint32_t numbers[SN_HEAPFILE_BATCH];
+    uint64_t starts[SN_HEAPFILE_BATCH];
+    bool has_blocks = sn_heapfile_index_find_all(clamping->index, words, count, numbers, starts);
     for (size_t i = 0; i < count; i++) {
-        bool is_in_block = has_blocks && numbers[i] != SN_HEAP_NONE;
+        bool is_in_block = has_blocks && numbers[i] != SN_HEAPFILE_NONE;
         stats->zeros += words[i] == 0;
         stats->others += words[i] != 0 && !is_in_block;
         if (!is_in_block) {
@@ -104,8 +104,8 @@ static void take_batch(clamping *clamping, const uint64_t *words, size_t count) 
 
 static void take_words(void *data, uint32_t owner, uint64_t first, const uint64_t *words, size_t count) {
     (void)owner, (void)first;
-    for (size_t i = 0; i < count; i += SN_HEAP_BATCH)
-        take_batch(data, words + i, count - i < SN_HEAP_BATCH ? count - i : SN_HEAP_BATCH);
+    for (size_t i = 0; i < count; i += SN_HEAPFILE_BATCH)
+        take_batch(data, words + i, count - i < SN_HEAPFILE_BATCH ? count - i : SN_HEAPFILE_BATCH);
 }
 
 static void take_end(void *data, uint32_t owner) {
@@ -140,12 +140,12 @@ static gzFile open_output(const char *path, int descriptor) {
     return output;
 }
 
-bool sn_heap_clamp(const sn_heap_file *file, sn_heap_index *index, const char *from, const char *to, sn_heap_clamp_stats *stats,
+bool sn_heapfile_clamp(const sn_heapfile *file, sn_heapfile_index *index, const char *from, const char *to, sn_heapfile_clamp_stats *stats,
                    char *explanation) {
     clamping clamping = {.index = index, .stats = stats, .path = to, .buffer = sn_pages_allocate(OUTPUT)};
     clamping.output = open_output(to, create_beside(to, clamping.name, sizeof clamping.name));
-    sn_heap_listener listener = {.data = &clamping, .words = take_words, .end = take_end, .text = take_text};
-    bool is_good = sn_heap_file_contents(file, sn_heap_open(from), &listener, explanation);
+    sn_heapfile_listener listener = {.data = &clamping, .words = take_words, .end = take_end, .text = take_text};
+    bool is_good = sn_heapfile_contents(file, sn_heapfile_open(from), &listener, explanation);
     if (is_good)
         flush(&clamping);
     if (gzclose(clamping.output) != Z_OK && is_good)
@@ -176,9 +176,9 @@ static bool is_address(const char *word, size_t length, uint64_t *value) {
 }
 
 /** A word as it is, or the address of the block that it lies in, in the same form. */
-static void print_word(sn_heap_index *index, const char *word, size_t length) {
+static void print_word(sn_heapfile_index *index, const char *word, size_t length) {
     uint64_t value, start;
-    if (!is_address(word, length, &value) || sn_heap_index_find(index, value, &start) == SN_HEAP_NONE) {
+    if (!is_address(word, length, &value) || sn_heapfile_index_find(index, value, &start) == SN_HEAPFILE_NONE) {
         fwrite(word, 1, length, stdout);
     } else if (length > 1 && (word[1] | 0x20) == 'x') {
         printf("%.2s%0*lx", word, (int)length - 2, (unsigned long)start);
@@ -187,7 +187,7 @@ static void print_word(sn_heap_index *index, const char *word, size_t length) {
     }
 }
 
-void sn_heap_clamp_text(sn_heap_index *index, const char *path) {
+void sn_heapfile_clamp_text(sn_heapfile_index *index, const char *path) {
     FILE *stream = fopen(path, "rb");
     char *line = NULL;
     size_t room = 0;

@@ -10,14 +10,14 @@
 #include "report/heap_graph.h"
 
 typedef struct vertices {
-    const sn_heap_graph *graph;
-    const sn_heap_reach *reach;
+    const sn_heapfile_graph *graph;
+    const sn_heapfile_reach *reach;
     uint32_t count;       /**< of vertices, with 0 */
     uint32_t *number;     /**< of each block: its vertex; 0: not yet */
     uint32_t *block;      /**< of each vertex */
     uint32_t *parent;     /**< in the tree of the search */
     uint32_t *semi;       /**< semidominator so far */
-    uint32_t *ancestor;   /**< in the forest; SN_HEAP_NONE: a root of it */
+    uint32_t *ancestor;   /**< in the forest; SN_HEAPFILE_NONE: a root of it */
     uint32_t *label;      /**< the vertex on the way to the forest's root whose semidominator is least */
     uint32_t *dominator;
     uint32_t *bucket, *next_in_bucket; /**< vertices whose semidominator this is: lists, ended by 0 */
@@ -30,7 +30,7 @@ typedef struct vertices {
 /* ------------------------------------------------------------------------------ search */
 
 static bool is_alive(const vertices *v, uint32_t block) {
-    return v->reach->verdicts[block] == SN_HEAP_REACHABLE || v->reach->verdicts[block] == SN_HEAP_INTERIOR;
+    return v->reach->verdicts[block] == SN_HEAPFILE_REACHABLE || v->reach->verdicts[block] == SN_HEAPFILE_INTERIOR;
 }
 
 static void enter(vertices *v, uint32_t block, uint32_t parent) {
@@ -45,7 +45,7 @@ static void search_from(vertices *v, uint32_t entry) {
     enter(v, entry, 0);
     while (v->path.count > 0) {
         uint32_t block = v->path.items[v->path.count - 1];
-        const sn_heap_edges *edges = &v->graph->of[block];
+        const sn_heapfile_edges *edges = &v->graph->of[block];
         if (v->next_edge[block] == edges->count) {
             v->path.count--;
             continue;
@@ -65,7 +65,7 @@ static void search_from_entries(vertices *v, bool is_reachable) {
 
 /** Turn the edges of blocks round. Then `next_edge` is where the sources of each end: those that are roots are not among them. */
 static void find_sources(vertices *v) {
-    const sn_heap_graph *graph = v->graph;
+    const sn_heapfile_graph *graph = v->graph;
     for (size_t i = 0; i < graph->edges.count; i++)
         v->first_source[graph->edges.items[i].target + 1]++;
     for (uint32_t i = 0; i < graph->block_count; i++)
@@ -82,7 +82,7 @@ static void find_sources(vertices *v) {
 /** Have the labels on the way from a vertex to its forest's root, and let all point to below it. */
 static void compress(vertices *v, uint32_t vertex) {
     sn_vector_clear(&v->path);
-    for (uint32_t at = vertex; v->ancestor[v->ancestor[at]] != SN_HEAP_NONE; at = v->ancestor[at])
+    for (uint32_t at = vertex; v->ancestor[v->ancestor[at]] != SN_HEAPFILE_NONE; at = v->ancestor[at])
         *sn_vector_add(&v->path) = at;
     while (v->path.count > 0) {
         uint32_t at = v->path.items[--v->path.count], above = v->ancestor[at];
@@ -93,7 +93,7 @@ static void compress(vertices *v, uint32_t vertex) {
 }
 
 static uint32_t evaluate(vertices *v, uint32_t vertex) {
-    if (v->ancestor[vertex] == SN_HEAP_NONE)
+    if (v->ancestor[vertex] == SN_HEAPFILE_NONE)
         return vertex;
     compress(v, vertex);
     return v->label[vertex];
@@ -125,7 +125,7 @@ static void empty_bucket(vertices *v, uint32_t parent) {
 static void find_dominators(vertices *v) {
     for (uint32_t vertex = 0; vertex < v->count; vertex++) {
         v->semi[vertex] = v->label[vertex] = vertex;
-        v->ancestor[vertex] = SN_HEAP_NONE;
+        v->ancestor[vertex] = SN_HEAPFILE_NONE;
     }
     for (uint32_t vertex = v->count - 1; vertex > 0; vertex--) {
         find_semidominator(v, vertex);
@@ -138,12 +138,12 @@ static void find_dominators(vertices *v) {
 }
 
 /** Dominators have lower numbers than what they dominate. */
-static void sum_up(const vertices *v, sn_heap_retained *retained) {
+static void sum_up(const vertices *v, sn_heapfile_retained *retained) {
     for (uint32_t vertex = v->count - 1; vertex > 0; vertex--) {
         uint32_t block = v->block[vertex], dominator = v->dominator[vertex];
         retained->blocks[block]++;
-        retained->bytes[block] += sn_heap_usable(&v->graph->file->blocks.items[block]);
-        retained->dominators[block] = dominator == 0 ? (uint32_t)SN_HEAP_NONE : v->block[dominator];
+        retained->bytes[block] += sn_heapfile_usable(&v->graph->file->blocks.items[block]);
+        retained->dominators[block] = dominator == 0 ? (uint32_t)SN_HEAPFILE_NONE : v->block[dominator];
         if (dominator != 0) {
             retained->blocks[v->block[dominator]] += retained->blocks[block];
             retained->bytes[v->block[dominator]] += retained->bytes[block];
@@ -174,8 +174,8 @@ static void release(vertices *v, uint32_t **arrays[ARRAYS]) {
     sn_vector_release(&v->path);
 }
 
-sn_heap_retained sn_heap_retained_make(const sn_heap_graph *graph, const sn_heap_reach *reach) {
-    sn_heap_retained retained = {.count = (size_t)graph->block_count + 1};
+sn_heapfile_retained sn_heapfile_retained_make(const sn_heapfile_graph *graph, const sn_heapfile_reach *reach) {
+    sn_heapfile_retained retained = {.count = (size_t)graph->block_count + 1};
     vertices v = {.graph = graph, .reach = reach, .count = 1};
     uint32_t **arrays[ARRAYS] = {&v.number, &v.block, &v.parent, &v.semi, &v.ancestor, &v.label,
                                  &v.dominator, &v.bucket, &v.next_in_bucket};
@@ -192,7 +192,7 @@ sn_heap_retained sn_heap_retained_make(const sn_heap_graph *graph, const sn_heap
     return retained;
 }
 
-void sn_heap_retained_release(sn_heap_retained *retained) {
+void sn_heapfile_retained_release(sn_heapfile_retained *retained) {
     sn_pages_release(retained->dominators, retained->count * sizeof *retained->dominators);
     sn_pages_release(retained->blocks, retained->count * sizeof *retained->blocks);
     sn_pages_release(retained->bytes, retained->count * sizeof *retained->bytes);

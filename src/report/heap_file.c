@@ -12,8 +12,8 @@
 #include "base/intern.h"
 #include "report/heap_scan.h"
 
-const char *const sn_heap_mode_names[] = {
-    [SN_HEAP_LIVE] = "live", [SN_HEAP_CUMULATIVE] = "cumulative", [SN_HEAP_DARK_MATTER] = "dark-matter", [SN_HEAP_SCAN] = "scan"};
+const char *const sn_heapfile_mode_names[] = {
+    [SN_HEAPFILE_LIVE] = "live", [SN_HEAPFILE_CUMULATIVE] = "cumulative", [SN_HEAPFILE_DARK_MATTER] = "dark-matter", [SN_HEAPFILE_SCAN] = "scan"};
 
 enum { WORDS_AT_ONCE = 4096 };
 
@@ -22,8 +22,8 @@ enum { HAS_VERSION = 1, HAS_MODE = 2, HAS_BLOCKS = 4, HAS_TRACES = 8, HAS_FRAMES
 
 typedef struct reader {
     sn_scan scan;
-    sn_heap_file *file;
-    const sn_heap_listener *listener; /**< NULL: the contents are not read */
+    sn_heapfile *file;
+    const sn_heapfile_listener *listener; /**< NULL: the contents are not read */
     bool is_first;                    /**< the first reading */
     uint32_t block, root;             /**< read so far */
     uint64_t contents;                /**< where those of the block are; 0: none */
@@ -32,7 +32,7 @@ typedef struct reader {
 
 /* -------------------------------------------------------------------- recognition */
 
-bool sn_heap_file_recognises(const char *head, size_t size) {
+bool sn_heapfile_recognises(const char *head, size_t size) {
     static const char *const members[] = {"version", "invocation", "blockList", "traceTable", "frameTable", "roots"};
     const char *end = head + size;
     if (size >= 2 && memcmp(head, "\x1f\x8b", 2) == 0)
@@ -55,7 +55,7 @@ bool sn_heap_file_recognises(const char *head, size_t size) {
 /* ---------------------------------------------------------------------- identifiers */
 
 /** The number of the identifier that follows; a new one if there was none. */
-static uint32_t number_of(sn_heap_names *names, sn_scan *scan) {
+static uint32_t number_of(sn_heapfile_names *names, sn_scan *scan) {
     bool is_new;
     uint64_t *number = sn_hash_insert(&names->numbers, sn_scan_identifier(scan), &is_new);
     if (is_new)
@@ -77,7 +77,7 @@ static const char *frame_text(const char *text) {
 }
 
 static void read_frames(reader *reader) {
-    sn_heap_file *file = reader->file;
+    sn_heapfile *file = reader->file;
     sn_scan *scan = &reader->scan;
     sn_scan_open(scan, '{');
     while (sn_scan_more(scan, '}')) {
@@ -89,18 +89,18 @@ static void read_frames(reader *reader) {
     }
 }
 
-static sn_heap_trace *trace_numbered(sn_heap_file *file, uint32_t number) {
+static sn_heapfile_trace *trace_numbered(sn_heapfile *file, uint32_t number) {
     while (file->traces.count <= number)
         sn_vector_add(&file->traces);
     return &file->traces.items[number];
 }
 
 static void read_traces(reader *reader) {
-    sn_heap_file *file = reader->file;
+    sn_heapfile *file = reader->file;
     sn_scan *scan = &reader->scan;
     sn_scan_open(scan, '{');
     while (sn_scan_more(scan, '}')) {
-        sn_heap_trace trace = {.first = file->trace_frames.count, .is_defined = true};
+        sn_heapfile_trace trace = {.first = file->trace_frames.count, .is_defined = true};
         uint32_t number = number_of(&file->trace_names, scan);
         sn_scan_colon(scan);
         sn_scan_open(scan, '[');
@@ -113,9 +113,9 @@ static void read_traces(reader *reader) {
 
 static void read_mode(reader *reader) {
     const char *mode = sn_scan_string(&reader->scan);
-    for (unsigned i = 0; i < SN_HEAP_MODES; i++) {
-        if (strcmp(mode, sn_heap_mode_names[i]) == 0) {
-            reader->file->mode = (sn_heap_mode)i;
+    for (unsigned i = 0; i < SN_HEAPFILE_MODES; i++) {
+        if (strcmp(mode, sn_heapfile_mode_names[i]) == 0) {
+            reader->file->mode = (sn_heapfile_mode)i;
             reader->seen |= HAS_MODE;
             return;
         }
@@ -139,9 +139,9 @@ static void read_invocation(reader *reader) {
 
 static void read_version(reader *reader) {
     uint64_t version = sn_scan_count(&reader->scan);
-    if (version != SN_HEAP_VERSION) {
+    if (version != SN_HEAPFILE_VERSION) {
         char text[80];
-        snprintf(text, sizeof text, "the version is %" PRIu64 ", and only version %d is read", version, SN_HEAP_VERSION);
+        snprintf(text, sizeof text, "the version is %" PRIu64 ", and only version %d is read", version, SN_HEAPFILE_VERSION);
         sn_scan_fail(&reader->scan, text);
     }
     reader->seen |= HAS_VERSION;
@@ -151,22 +151,22 @@ static void read_version(reader *reader) {
 
 static void read_words(reader *reader, uint32_t owner) {
     static uint64_t words[WORDS_AT_ONCE];
-    sn_heap_input *input = &reader->scan.input;
+    sn_heapfile_input *input = &reader->scan.input;
     uint64_t first = 0;
     sn_scan_open(&reader->scan, '[');
-    sn_heap_input_pause(input);
+    sn_heapfile_input_pause(input);
     for (size_t count; (count = sn_scan_words(&reader->scan, words, WORDS_AT_ONCE)) > 0; first += count)
         reader->listener->words(reader->listener->data, owner, first, words, count);
     if (sn_scan_has_failed(&reader->scan))
         return;
     if (reader->listener->end != NULL)
         reader->listener->end(reader->listener->data, owner);
-    sn_heap_input_resume(input, input->at - 1); /* the bracket */
+    sn_heapfile_input_resume(input, input->at - 1); /* the bracket */
 }
 
 static void read_contents(reader *reader, uint32_t owner) {
     sn_scan_peek(&reader->scan);
-    reader->contents = sn_heap_input_place(&reader->scan.input);
+    reader->contents = sn_heapfile_input_place(&reader->scan.input);
     if (reader->listener == NULL)
         sn_scan_skip_words(&reader->scan);
     else
@@ -175,7 +175,7 @@ static void read_contents(reader *reader, uint32_t owner) {
 
 /* --------------------------------------------------------------------------- blocks */
 
-static void read_reports(reader *reader, sn_heap_block *block) {
+static void read_reports(reader *reader, sn_heapfile_block *block) {
     unsigned count = 0;
     sn_scan_open(&reader->scan, '[');
     while (sn_scan_more(&reader->scan, ']')) {
@@ -202,7 +202,7 @@ static block_member member_of(uint64_t code) {
     return (block_member)member;
 }
 
-static void read_block_member(reader *reader, sn_heap_block *block, bool *has_size) {
+static void read_block_member(reader *reader, sn_heapfile_block *block, bool *has_size) {
     sn_scan *scan = &reader->scan;
     switch (member_of(sn_scan_key_code(scan))) {
     case MEMBER_SIZE:
@@ -233,9 +233,9 @@ static void read_block_member(reader *reader, sn_heap_block *block, bool *has_si
 }
 
 /** Sums must not overflow, nor a block's end. */
-static void add_up(reader *reader, const sn_heap_block *block) {
-    sn_heap_file *file = reader->file;
-    uint64_t size = sn_heap_usable(block), sum;
+static void add_up(reader *reader, const sn_heapfile_block *block) {
+    sn_heapfile *file = reader->file;
+    uint64_t size = sn_heapfile_usable(block), sum;
     if (__builtin_mul_overflow(size, block->count, &sum) || __builtin_add_overflow(file->usable, sum, &file->usable) ||
         file->usable > INT64_MAX || __builtin_add_overflow(file->count, block->count, &file->count) ||
         file->count > INT64_MAX || __builtin_add_overflow(block->address, size, &sum))
@@ -243,7 +243,7 @@ static void add_up(reader *reader, const sn_heap_block *block) {
 }
 
 static void read_block(reader *reader) {
-    sn_heap_block block = {.count = 1, .trace = SN_HEAP_NONE, .reports = {SN_HEAP_NONE, SN_HEAP_NONE}};
+    sn_heapfile_block block = {.count = 1, .trace = SN_HEAPFILE_NONE, .reports = {SN_HEAPFILE_NONE, SN_HEAPFILE_NONE}};
     bool has_size = false;
     reader->contents = 0;
     sn_scan_open(&reader->scan, '{');
@@ -263,7 +263,7 @@ static void read_block(reader *reader) {
 static void read_blocks(reader *reader) {
     sn_scan_open(&reader->scan, '[');
     while (sn_scan_more(&reader->scan, ']')) {
-        if (reader->block == SN_HEAP_FIRST_ROOT - 1)
+        if (reader->block == SN_HEAPFILE_FIRST_ROOT - 1)
             sn_scan_fail(&reader->scan, "there are too many blocks");
         read_block(reader);
     }
@@ -271,7 +271,7 @@ static void read_blocks(reader *reader) {
 
 /* ---------------------------------------------------------------------------- roots */
 
-static void read_root_member(reader *reader, const char *key, sn_heap_root *root) {
+static void read_root_member(reader *reader, const char *key, sn_heapfile_root *root) {
     sn_scan *scan = &reader->scan;
     if (strcmp(key, "kind") == 0) {
         root->kind = sn_intern(sn_scan_string(scan));
@@ -285,7 +285,7 @@ static void read_root_member(reader *reader, const char *key, sn_heap_root *root
     } else if (strcmp(key, "addr") == 0) {
         root->address = sn_scan_hexadecimal(scan);
     } else if (strcmp(key, "contents") == 0) {
-        read_contents(reader, SN_HEAP_FIRST_ROOT + reader->root);
+        read_contents(reader, SN_HEAPFILE_FIRST_ROOT + reader->root);
     } else {
         sn_scan_skip(scan);
     }
@@ -294,8 +294,8 @@ static void read_root_member(reader *reader, const char *key, sn_heap_root *root
 static void read_roots(reader *reader) {
     sn_scan_open(&reader->scan, '[');
     while (sn_scan_more(&reader->scan, ']')) {
-        sn_heap_root root = {0};
-        if (reader->root == SN_HEAP_FIRST_ROOT - 1)
+        sn_heapfile_root root = {0};
+        if (reader->root == SN_HEAPFILE_FIRST_ROOT - 1)
             sn_scan_fail(&reader->scan, "there are too many roots");
         sn_scan_open(&reader->scan, '{');
         while (sn_scan_more(&reader->scan, '}'))
@@ -345,7 +345,7 @@ static void read_all(reader *reader) {
 
 /** Everything that is referred to must be there. */
 static void check(reader *reader) {
-    sn_heap_file *file = reader->file;
+    sn_heapfile *file = reader->file;
     static const struct {
         unsigned bit;
         const char *wrong;
@@ -365,13 +365,13 @@ static void check(reader *reader) {
 }
 
 static bool finish(reader *reader, char *explanation) {
-    snprintf(explanation, SN_HEAP_EXPLANATION_SIZE, "%s", reader->scan.wrong);
+    snprintf(explanation, SN_HEAPFILE_EXPLANATION_SIZE, "%s", reader->scan.wrong);
     bool is_good = !sn_scan_has_failed(&reader->scan);
     sn_scan_end(&reader->scan);
     return is_good;
 }
 
-bool sn_heap_file_read(sn_heap_file *file, int descriptor, const sn_heap_listener *listener, char *explanation) {
+bool sn_heapfile_read(sn_heapfile *file, int descriptor, const sn_heapfile_listener *listener, char *explanation) {
     reader reader = {.file = file, .listener = listener, .is_first = true};
     sn_scan_begin(&reader.scan, descriptor);
     read_all(&reader);
@@ -379,20 +379,20 @@ bool sn_heap_file_read(sn_heap_file *file, int descriptor, const sn_heap_listene
     return finish(&reader, explanation);
 }
 
-bool sn_heap_file_contents(const sn_heap_file *file, int descriptor, const sn_heap_listener *listener, char *explanation) {
-    reader reader = {.file = (sn_heap_file *)(uintptr_t)file, .listener = listener}; /* only read at the second reading */
+bool sn_heapfile_contents(const sn_heapfile *file, int descriptor, const sn_heapfile_listener *listener, char *explanation) {
+    reader reader = {.file = (sn_heapfile *)(uintptr_t)file, .listener = listener}; /* only read at the second reading */
     sn_scan_begin(&reader.scan, descriptor);
     reader.scan.input.taker = listener->text;
     reader.scan.input.taker_data = listener->data;
-    sn_heap_input_resume(&reader.scan.input, reader.scan.input.at);
+    sn_heapfile_input_resume(&reader.scan.input, reader.scan.input.at);
     read_all(&reader);
     if (reader.block != file->blocks.count || reader.root != file->roots.count)
         sn_scan_fail(&reader.scan, "the file has changed while it was read");
-    sn_heap_input_pause(&reader.scan.input);
+    sn_heapfile_input_pause(&reader.scan.input);
     return finish(&reader, explanation);
 }
 
-void sn_heap_file_release(sn_heap_file *file) {
+void sn_heapfile_release(sn_heapfile *file) {
     sn_vector_release(&file->blocks);
     sn_vector_release(&file->traces);
     sn_vector_release(&file->trace_frames);

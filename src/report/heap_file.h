@@ -2,7 +2,7 @@
  * @fileoverview A heap file in memory, without its contents: DMD's JSON, version 5, as docs/heap-file.md describes it.
  *
  * The contents of blocks and roots, which are nearly all of a large file, are read again when something asks about them
- * (sn_heap_file_contents). Called by heap.c; read by all that prints.
+ * (sn_heapfile_contents). Called by heap.c; read by all that prints.
  */
 #ifndef SONDE_REPORT_HEAP_FILE_H
 #define SONDE_REPORT_HEAP_FILE_H
@@ -11,66 +11,66 @@
 #include "base/vector.h"
 #include "report/heap_input.h"
 
-enum { SN_HEAP_VERSION = 5, SN_HEAP_EXPLANATION_SIZE = 256 };
+enum { SN_HEAPFILE_VERSION = 5, SN_HEAPFILE_EXPLANATION_SIZE = 256 };
 
 /** No file that exists has more blocks, or more roots, than 2^31 - 1: a number of 32 bits tells both. */
-#define SN_HEAP_FIRST_ROOT (UINT32_C(1) << 31)
-#define SN_HEAP_NONE UINT32_MAX
+#define SN_HEAPFILE_FIRST_ROOT (UINT32_C(1) << 31)
+#define SN_HEAPFILE_NONE UINT32_MAX
 
-typedef enum sn_heap_mode { SN_HEAP_LIVE, SN_HEAP_CUMULATIVE, SN_HEAP_DARK_MATTER, SN_HEAP_SCAN, SN_HEAP_MODES } sn_heap_mode;
+typedef enum sn_heapfile_mode { SN_HEAPFILE_LIVE, SN_HEAPFILE_CUMULATIVE, SN_HEAPFILE_DARK_MATTER, SN_HEAPFILE_SCAN, SN_HEAPFILE_MODES } sn_heapfile_mode;
 
-extern const char *const sn_heap_mode_names[SN_HEAP_MODES];
+extern const char *const sn_heapfile_mode_names[SN_HEAPFILE_MODES];
 
 /** Blocks like each other; in mode scan one block. */
-typedef struct sn_heap_block {
+typedef struct sn_heapfile_block {
     uint64_t address;    /**< 0: not in the file */
     uint64_t requested, slop;
     uint64_t count;
-    uint32_t trace;      /**< of its allocation; SN_HEAP_NONE: not kept */
-    uint32_t reports[2]; /**< traces of the reports, or SN_HEAP_NONE */
-} sn_heap_block;
+    uint32_t trace;      /**< of its allocation; SN_HEAPFILE_NONE: not kept */
+    uint32_t reports[2]; /**< traces of the reports, or SN_HEAPFILE_NONE */
+} sn_heapfile_block;
 
-static inline uint64_t sn_heap_usable(const sn_heap_block *block) { return block->requested + block->slop; }
+static inline uint64_t sn_heapfile_usable(const sn_heapfile_block *block) { return block->requested + block->slop; }
 
 /** Frames of a trace: places in `trace_frames`, innermost first. */
-typedef struct sn_heap_trace {
+typedef struct sn_heapfile_trace {
     uint64_t first;
     uint32_t count;
     bool is_defined;
-} sn_heap_trace;
+} sn_heapfile_trace;
 
 /** What points into the heap from outside. Texts are interned, NULL where the file has none. */
-typedef struct sn_heap_root {
+typedef struct sn_heapfile_root {
     const char *kind, *name, *module;
     uint64_t thread, address;
     bool has_thread;
-} sn_heap_root;
+} sn_heapfile_root;
 
 /** Identifiers of the file -> numbers from 0. */
-typedef struct sn_heap_names {
+typedef struct sn_heapfile_names {
     sn_hash numbers;
     uint32_t count;
-} sn_heap_names;
+} sn_heapfile_names;
 
-typedef struct sn_heap_file {
+typedef struct sn_heapfile {
     const char *path;
-    sn_heap_mode mode;
+    sn_heapfile_mode mode;
     const char *options; /**< DMD's environment variable; NULL: null */
-    SN_VECTOR(sn_heap_block) blocks;
-    SN_VECTOR(sn_heap_trace) traces;
+    SN_VECTOR(sn_heapfile_block) blocks;
+    SN_VECTOR(sn_heapfile_trace) traces;
     SN_VECTOR(uint32_t) trace_frames;  /**< numbers of frames */
     SN_VECTOR(const char *) frames;    /**< interned, without the number at the front; NULL: not defined */
-    SN_VECTOR(sn_heap_root) roots;
+    SN_VECTOR(sn_heapfile_root) roots;
     bool has_roots;      /**< the member is there */
     uint64_t count, usable; /**< sums over all blocks */
-    sn_heap_names trace_names, frame_names;
-} sn_heap_file;
+    sn_heapfile_names trace_names, frame_names;
+} sn_heapfile;
 
 /** Whether a file with this beginning is to be read here; gzip files are. */
-bool sn_heap_file_recognises(const char *head, size_t size);
+bool sn_heapfile_recognises(const char *head, size_t size);
 
-/** Who takes the words of blocks and roots. An owner is the number of a block, or SN_HEAP_FIRST_ROOT + that of a root. */
-typedef struct sn_heap_listener {
+/** Who takes the words of blocks and roots. An owner is the number of a block, or SN_HEAPFILE_FIRST_ROOT + that of a root. */
+typedef struct sn_heapfile_listener {
     void *data;
     /** Words of an owner, from its word `first` on; in order, several calls each if there are many. */
     void (*words)(void *data, uint32_t owner, uint64_t first, const uint64_t *words, size_t count);
@@ -78,22 +78,22 @@ typedef struct sn_heap_listener {
     void (*end)(void *data, uint32_t owner);
     /** A block was read; its contents begin `contents` bytes into the (uncompressed) file, or it has none (0). At the first
         reading only. May be NULL. */
-    void (*block)(void *data, uint32_t number, const sn_heap_block *block, uint64_t contents);
+    void (*block)(void *data, uint32_t number, const sn_heapfile_block *block, uint64_t contents);
     /** NULL, or takes the text of the file but for the words. Not at the first reading. */
-    sn_heap_taker text;
-} sn_heap_listener;
+    sn_heapfile_taker text;
+} sn_heapfile_listener;
 
 /** Read all but the contents; those too if there is a listener (NULL: none). The descriptor is closed. False: `explanation` says
     why, for behind the file's name. */
-bool sn_heap_file_read(sn_heap_file *file, int descriptor, const sn_heap_listener *listener, char *explanation);
-void sn_heap_file_release(sn_heap_file *file);
+bool sn_heapfile_read(sn_heapfile *file, int descriptor, const sn_heapfile_listener *listener, char *explanation);
+void sn_heapfile_release(sn_heapfile *file);
 
 /** Read the contents of a file that was read before. The descriptor is closed. */
-bool sn_heap_file_contents(const sn_heap_file *file, int descriptor, const sn_heap_listener *listener, char *explanation);
+bool sn_heapfile_contents(const sn_heapfile *file, int descriptor, const sn_heapfile_listener *listener, char *explanation);
 
 /** An owner's place in arrays of blocks with the roots behind. Valid when all blocks are known. */
-static inline uint32_t sn_heap_owner_place(const sn_heap_file *file, uint32_t owner) {
-    return owner < SN_HEAP_FIRST_ROOT ? owner : (uint32_t)file->blocks.count + (owner - SN_HEAP_FIRST_ROOT);
+static inline uint32_t sn_heapfile_owner_place(const sn_heapfile *file, uint32_t owner) {
+    return owner < SN_HEAPFILE_FIRST_ROOT ? owner : (uint32_t)file->blocks.count + (owner - SN_HEAPFILE_FIRST_ROOT);
 }
 
 #endif

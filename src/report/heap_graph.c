@@ -8,48 +8,48 @@
 #include "report/heap.h"
 
 typedef struct building {
-    sn_heap_graph *graph;
-    sn_heap_index *index;
+    sn_heapfile_graph *graph;
+    sn_heapfile_index *index;
 } building;
 
 /** Words behind 16 GiB of one block have no room in an edge. */
 enum { MOST_WORDS = INT32_MAX };
 
 static void take_batch(building *building, uint64_t first, const uint64_t *words, size_t count) {
-    uint32_t numbers[SN_HEAP_BATCH];
-    uint64_t starts[SN_HEAP_BATCH];
-    if (!sn_heap_index_find_all(building->index, words, count, numbers, starts))
+    uint32_t numbers[SN_HEAPFILE_BATCH];
+    uint64_t starts[SN_HEAPFILE_BATCH];
+    if (!sn_heapfile_index_find_all(building->index, words, count, numbers, starts))
         return;
     for (size_t i = 0; i < count && first + i < MOST_WORDS; i++)
-        if (numbers[i] != SN_HEAP_NONE)
+        if (numbers[i] != SN_HEAPFILE_NONE)
             *sn_vector_add(&building->graph->edges) =
-                (sn_heap_edge){numbers[i], (uint32_t)(first + i) << 1 | (starts[i] != words[i])};
+                (sn_heapfile_edge){numbers[i], (uint32_t)(first + i) << 1 | (starts[i] != words[i])};
 }
 
 static void take_words(void *data, uint32_t owner, uint64_t first, const uint64_t *words, size_t count) {
     building *building = data;
-    sn_heap_graph *graph = building->graph;
-    owner = sn_heap_owner_place(graph->file, owner);
+    sn_heapfile_graph *graph = building->graph;
+    owner = sn_heapfile_owner_place(graph->file, owner);
     if (first == 0)
-        graph->of[owner] = (sn_heap_edges){.first = graph->edges.count};
-    for (size_t i = 0; i < count; i += SN_HEAP_BATCH)
-        take_batch(building, first + i, words + i, count - i < SN_HEAP_BATCH ? count - i : SN_HEAP_BATCH);
+        graph->of[owner] = (sn_heapfile_edges){.first = graph->edges.count};
+    for (size_t i = 0; i < count; i += SN_HEAPFILE_BATCH)
+        take_batch(building, first + i, words + i, count - i < SN_HEAPFILE_BATCH ? count - i : SN_HEAPFILE_BATCH);
     graph->of[owner].count = graph->edges.count - graph->of[owner].first;
 }
 
-bool sn_heap_graph_make(sn_heap_graph *graph, const sn_heap_file *file, sn_heap_index *index, char *explanation) {
+bool sn_heapfile_graph_make(sn_heapfile_graph *graph, const sn_heapfile *file, sn_heapfile_index *index, char *explanation) {
     building building = {graph, index};
-    *graph = (sn_heap_graph){.file = file, .block_count = (uint32_t)file->blocks.count,
+    *graph = (sn_heapfile_graph){.file = file, .block_count = (uint32_t)file->blocks.count,
                              .owner_count = (uint32_t)(file->blocks.count + file->roots.count)};
     graph->of = sn_pages_allocate((graph->owner_count + 1) * sizeof *graph->of);
-    sn_heap_listener listener = {.data = &building, .words = take_words};
-    bool is_good = sn_heap_file_contents(file, sn_heap_open(file->path), &listener, explanation);
+    sn_heapfile_listener listener = {.data = &building, .words = take_words};
+    bool is_good = sn_heapfile_contents(file, sn_heapfile_open(file->path), &listener, explanation);
     if (!is_good)
-        sn_heap_graph_release(graph);
+        sn_heapfile_graph_release(graph);
     return is_good;
 }
 
-void sn_heap_graph_release(sn_heap_graph *graph) {
+void sn_heapfile_graph_release(sn_heapfile_graph *graph) {
     sn_vector_release(&graph->edges);
     sn_pages_release(graph->of, (graph->owner_count + 1) * sizeof *graph->of);
 }
@@ -63,16 +63,16 @@ typedef struct arrival {
 } arrival;
 
 typedef struct search {
-    const sn_heap_graph *graph;
-    arrival *arrivals; /**< owner SN_HEAP_NONE: not yet */
+    const sn_heapfile_graph *graph;
+    arrival *arrivals; /**< owner SN_HEAPFILE_NONE: not yet */
     SN_VECTOR(uint32_t) queue;
 } search;
 
 static void visit(search *search, uint32_t owner) {
-    const sn_heap_edges *edges = &search->graph->of[owner];
+    const sn_heapfile_edges *edges = &search->graph->of[owner];
     for (uint64_t i = edges->first; i < edges->first + edges->count; i++) {
         uint32_t target = search->graph->edges.items[i].target;
-        if (search->arrivals[target].owner == SN_HEAP_NONE) {
+        if (search->arrivals[target].owner == SN_HEAPFILE_NONE) {
             search->arrivals[target] = (arrival){owner, i};
             *sn_vector_add(&search->queue) = target;
         }
@@ -80,32 +80,32 @@ static void visit(search *search, uint32_t owner) {
 }
 
 /** Follow the arrivals back, and turn them round. */
-static sn_heap_path path_to(const search *search, uint32_t block) {
-    sn_heap_path path = {0};
+static sn_heapfile_path path_to(const search *search, uint32_t block) {
+    sn_heapfile_path path = {0};
     for (uint32_t owner = block; owner < search->graph->block_count; owner = search->arrivals[owner].owner) {
-        if (search->arrivals[owner].owner == SN_HEAP_NONE)
+        if (search->arrivals[owner].owner == SN_HEAPFILE_NONE)
             return path;
         const arrival *arrival = &search->arrivals[owner];
-        *sn_vector_add(&path) = (sn_heap_step){arrival->owner, search->graph->edges.items[arrival->edge]};
+        *sn_vector_add(&path) = (sn_heapfile_step){arrival->owner, search->graph->edges.items[arrival->edge]};
     }
     for (size_t i = 0; i < path.count / 2; i++) {
-        sn_heap_step step = path.items[i];
+        sn_heapfile_step step = path.items[i];
         path.items[i] = path.items[path.count - 1 - i];
         path.items[path.count - 1 - i] = step;
     }
     return path;
 }
 
-sn_heap_path sn_heap_graph_path(const sn_heap_graph *graph, uint32_t block) {
+sn_heapfile_path sn_heapfile_graph_path(const sn_heapfile_graph *graph, uint32_t block) {
     size_t bytes = (graph->block_count + 1) * sizeof(arrival);
     search search = {.graph = graph, .arrivals = sn_pages_allocate(bytes)};
     for (uint32_t i = 0; i < graph->block_count; i++)
-        search.arrivals[i].owner = SN_HEAP_NONE;
+        search.arrivals[i].owner = SN_HEAPFILE_NONE;
     for (uint32_t root = graph->block_count; root < graph->owner_count; root++)
         visit(&search, root);
-    for (size_t i = 0; i < search.queue.count && search.arrivals[block].owner == SN_HEAP_NONE; i++)
+    for (size_t i = 0; i < search.queue.count && search.arrivals[block].owner == SN_HEAPFILE_NONE; i++)
         visit(&search, search.queue.items[i]);
-    sn_heap_path path = path_to(&search, block);
+    sn_heapfile_path path = path_to(&search, block);
     sn_pages_release(search.arrivals, bytes);
     sn_vector_release(&search.queue);
     return path;

@@ -12,44 +12,44 @@
 #include <stdint.h>
 
 enum {
-    SN_HEAP_WINDOW = 1 << 18, /**< bytes: the second-level cache holds it */
-    SN_HEAP_AHEAD = 64,       /**< bytes behind the end of what was read that may be loaded, and mean nothing */
+    SN_HEAPFILE_WINDOW = 1 << 18, /**< bytes: the second-level cache holds it */
+    SN_HEAPFILE_AHEAD = 64,       /**< bytes behind the end of what was read that may be loaded, and mean nothing */
 };
 
 /** Takes bytes that were read. */
-typedef void (*sn_heap_taker)(void *data, const void *bytes, size_t size);
+typedef void (*sn_heapfile_taker)(void *data, const void *bytes, size_t size);
 
-typedef struct sn_heap_input {
+typedef struct sn_heapfile_input {
     struct gzFile_s *file;
     unsigned char *window;
     unsigned char *at, *end; /**< what is there and not yet read; the reader moves `at` */
     uint64_t passed;         /**< bytes before the window's beginning */
     bool is_over;            /**< nothing follows `end` */
     const char *wrong;       /**< NULL, or why the file cannot be read on: for behind its name */
-    sn_heap_taker taker;     /**< NULL: nothing is copied */
+    sn_heapfile_taker taker;     /**< NULL: nothing is copied */
     void *taker_data;
     unsigned char *mark;     /**< from here to `at` the taker has not got it yet; NULL: it gets nothing for now */
-} sn_heap_input;
+} sn_heapfile_input;
 
-/** Begin to read. The descriptor is closed by sn_heap_input_close(). */
-void sn_heap_input_open(sn_heap_input *input, int descriptor);
-void sn_heap_input_close(sn_heap_input *input);
+/** Begin to read. The descriptor is closed by sn_heapfile_input_close(). */
+void sn_heapfile_input_open(sn_heapfile_input *input, int descriptor);
+void sn_heapfile_input_close(sn_heapfile_input *input);
 
 /** Go on reading at a place of the uncompressed file. */
-void sn_heap_input_seek(sn_heap_input *input, uint64_t place);
+void sn_heapfile_input_seek(sn_heapfile_input *input, uint64_t place);
 
 /** Have at least `size` bytes (at most half a window) between `at` and `end`; false when the file ends before. Moves the
     bytes. */
-bool sn_heap_input_fill(sn_heap_input *input, size_t size);
+bool sn_heapfile_input_fill(sn_heapfile_input *input, size_t size);
 
 /** Position of `at` in the (uncompressed) file. */
-static inline uint64_t sn_heap_input_place(const sn_heap_input *input) {
+static inline uint64_t sn_heapfile_input_place(const sn_heapfile_input *input) {
     return input->passed + (uint64_t)(input->at - input->window);
 }
 
-/** Give the taker what was read since the mark; it gets nothing more until sn_heap_input_resume(). */
-void sn_heap_input_pause(sn_heap_input *input);
+/** Give the taker what was read since the mark; it gets nothing more until sn_heapfile_input_resume(). */
+void sn_heapfile_input_pause(sn_heapfile_input *input);
 /** The taker gets what is read from `from` on, which is in the window. */
-void sn_heap_input_resume(sn_heap_input *input, unsigned char *from);
+void sn_heapfile_input_resume(sn_heapfile_input *input, unsigned char *from);
 
 #endif

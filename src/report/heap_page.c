@@ -19,7 +19,7 @@ enum {
 };
 
 typedef struct page {
-    const sn_heap_view *view;
+    const sn_heapfile_view *view;
     sn_page_names names;
     sn_json json;
 } page;
@@ -31,27 +31,27 @@ static size_t record_count(const page *page) {
     return count < MOST_RECORDS ? count : MOST_RECORDS;
 }
 
-static const sn_heap_record *record_at(const page *page, size_t place) {
+static const sn_heapfile_record *record_at(const page *page, size_t place) {
     return &page->view->records->items.items[page->view->records->shown.items[place]];
 }
 
-static void write_stack(page *page, const char *name, const sn_heap_stacks *stacks, uint32_t number) {
-    const sn_heap_stack *stack = &stacks->items.items[number];
+static void write_stack(page *page, const char *name, const sn_heapfile_stacks *stacks, uint32_t number) {
+    const sn_heapfile_stack *stack = &stacks->items.items[number];
     sn_page_list list = sn_page_list_begin();
     for (uint32_t i = 0; i < stack->count; i++)
         sn_page_list_add(&list, sn_page_name(&page->names, stacks->frames.items[stack->first + i]));
     sn_page_list_write(&list, &page->json, name);
 }
 
-static int64_t usable(const sn_heap_record *record) { return record->sums.usable; }
-static int64_t requested(const sn_heap_record *record) { return record->sums.requested; }
-static int64_t slop(const sn_heap_record *record) { return record->sums.slop; }
-static int64_t blocks(const sn_heap_record *record) { return record->sums.blocks; }
-static int64_t section(const sn_heap_record *record) { return record->section; }
+static int64_t usable(const sn_heapfile_record *record) { return record->sums.usable; }
+static int64_t requested(const sn_heapfile_record *record) { return record->sums.requested; }
+static int64_t slop(const sn_heapfile_record *record) { return record->sums.slop; }
+static int64_t blocks(const sn_heapfile_record *record) { return record->sums.blocks; }
+static int64_t section(const sn_heapfile_record *record) { return record->section; }
 
 static const struct {
     const char *name;
-    int64_t (*value)(const sn_heap_record *record);
+    int64_t (*value)(const sn_heapfile_record *record);
 } lists[] = {{"usable", usable}, {"requested", requested}, {"slop", slop}, {"blocks", blocks}, {"section", section}};
 
 static void write_records(page *page) {
@@ -73,7 +73,7 @@ static void write_records(page *page) {
 
 /** Owners that are shown. */
 typedef struct neighbourhood {
-    const sn_heap_graph *graph;
+    const sn_heapfile_graph *graph;
     sn_hash numbers;             /**< owner -> 1 + its place */
     SN_VECTOR(uint32_t) owners;
     size_t left_out;
@@ -92,7 +92,7 @@ static void add_owner(neighbourhood *near, uint32_t owner, size_t most) {
 
 /** Who points to what was added from place `first` on: one look at all pointers a level. */
 static void add_referrers(neighbourhood *near, size_t first, size_t most) {
-    const sn_heap_graph *graph = near->graph;
+    const sn_heapfile_graph *graph = near->graph;
     size_t end = near->owners.count;
     for (uint32_t owner = 0; owner < graph->owner_count; owner++) {
         for (uint64_t i = 0; i < graph->of[owner].count; i++) {
@@ -104,10 +104,10 @@ static void add_referrers(neighbourhood *near, size_t first, size_t most) {
 }
 
 static void add_targets(neighbourhood *near, size_t first, size_t most) {
-    const sn_heap_graph *graph = near->graph;
+    const sn_heapfile_graph *graph = near->graph;
     size_t end = near->owners.count;
     for (size_t k = first; k < end; k++) {
-        const sn_heap_edges *edges = &graph->of[near->owners.items[k]];
+        const sn_heapfile_edges *edges = &graph->of[near->owners.items[k]];
         for (uint64_t i = 0; i < edges->count; i++)
             add_owner(near, graph->edges.items[edges->first + i].target, most);
     }
@@ -120,7 +120,7 @@ static void find_neighbours(neighbourhood *near, uint32_t block) {
         add_referrers(near, first, 1 + MOST_NODES);
     }
     size_t most = near->owners.count + MOST_NODES, first = near->owners.count;
-    const sn_heap_edges *edges = &near->graph->of[block];
+    const sn_heapfile_edges *edges = &near->graph->of[block];
     for (uint64_t i = 0; i < edges->count; i++)
         add_owner(near, near->graph->edges.items[edges->first + i].target, most);
     for (size_t level = 1, end; level < LEVELS; level++, first = end) {
@@ -129,17 +129,17 @@ static void find_neighbours(neighbourhood *near, uint32_t block) {
     }
 }
 
-static void write_owner(page *page, const sn_heap_answer *answer, uint32_t owner) {
-    const sn_heap_file *file = answer->file;
+static void write_owner(page *page, const sn_heapfile_answer *answer, uint32_t owner) {
+    const sn_heapfile *file = answer->file;
     char name[600];
     sn_json_object(&page->json, NULL);
     if (owner < file->blocks.count) {
-        const sn_heap_block *block = &file->blocks.items[owner];
-        sn_heap_write_address(&page->json, "address", block->address);
+        const sn_heapfile_block *block = &file->blocks.items[owner];
+        sn_heapfile_write_address(&page->json, "address", block->address);
         sn_json_number(&page->json, "requested", block->requested);
-        write_stack(page, "stack", answer->stacks, sn_heap_stack_of(answer->stacks, file, block->trace));
+        write_stack(page, "stack", answer->stacks, sn_heapfile_stack_of(answer->stacks, file, block->trace));
     } else {
-        sn_heap_root_name(&file->roots.items[owner - file->blocks.count], name, sizeof name);
+        sn_heapfile_root_name(&file->roots.items[owner - file->blocks.count], name, sizeof name);
         sn_json_string(&page->json, "root", name);
     }
     sn_json_close(&page->json);
@@ -148,25 +148,25 @@ static void write_owner(page *page, const sn_heap_answer *answer, uint32_t owner
 static void write_edges(page *page, const neighbourhood *near) {
     sn_json_array(&page->json, "edges");
     for (size_t k = 0; k < near->owners.count; k++) {
-        const sn_heap_edges *edges = &near->graph->of[near->owners.items[k]];
+        const sn_heapfile_edges *edges = &near->graph->of[near->owners.items[k]];
         for (uint64_t i = 0; i < edges->count; i++) {
-            const sn_heap_edge *edge = &near->graph->edges.items[edges->first + i];
+            const sn_heapfile_edge *edge = &near->graph->edges.items[edges->first + i];
             uint64_t place = sn_hash_get(&near->numbers, edge->target, 0);
             if (place == 0)
                 continue;
             sn_json_object(&page->json, NULL);
             sn_json_number(&page->json, "from", k);
             sn_json_number(&page->json, "to", place - 1);
-            sn_json_number(&page->json, "offset", sn_heap_edge_offset(edge));
-            sn_json_boolean(&page->json, "inside", sn_heap_edge_is_inside(edge));
+            sn_json_number(&page->json, "offset", sn_heapfile_edge_offset(edge));
+            sn_json_boolean(&page->json, "inside", sn_heapfile_edge_is_inside(edge));
             sn_json_close(&page->json);
         }
     }
     sn_json_close(&page->json);
 }
 
-static void write_graph(page *page, const sn_heap_answer *answer) {
-    sn_heap_graph graph = sn_heap_graph_read(answer->file, answer->index);
+static void write_graph(page *page, const sn_heapfile_answer *answer) {
+    sn_heapfile_graph graph = sn_heapfile_graph_read(answer->file, answer->index);
     neighbourhood near = {.graph = &graph};
     find_neighbours(&near, answer->block);
     sn_json_object(&page->json, "graph");
@@ -179,20 +179,20 @@ static void write_graph(page *page, const sn_heap_answer *answer) {
     sn_json_close(&page->json);
     sn_vector_release(&near.owners);
     sn_hash_release(&near.numbers);
-    sn_heap_graph_release(&graph);
+    sn_heapfile_graph_release(&graph);
 }
 
 /* -------------------------------------------------------------------------- all of it */
 
 static void write_head(page *page) {
-    const sn_heap_view *view = page->view;
+    const sn_heapfile_view *view = page->view;
     char text[200], number[SN_NUMBER_SIZE];
     sn_json_string(&page->json, "kind", "heap");
     sn_json_array(&page->json, "files");
     for (size_t i = 0; i < view->file_count; i++)
         sn_json_string(&page->json, NULL, view->paths[i]);
     sn_json_close(&page->json);
-    sn_json_string(&page->json, "mode", sn_heap_mode_names[view->records->mode]);
+    sn_json_string(&page->json, "mode", sn_heapfile_mode_names[view->records->mode]);
     sn_json_array(&page->json, "descriptions");
     for (size_t i = 0; i < view->file_count; i++)
         if (view->files[i].options != NULL)
@@ -207,7 +207,7 @@ static void write_head(page *page) {
     sn_json_close(&page->json);
 }
 
-void sn_heap_page_write(const char *path, const sn_heap_view *view, const sn_heap_answer *answer) {
+void sn_heapfile_page_write(const char *path, const sn_heapfile_view *view, const sn_heapfile_answer *answer) {
     page page = {.view = view};
     sn_page_file file = sn_page_file_begin(path);
     sn_json_begin(&page.json, file.stream);

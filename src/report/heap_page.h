@@ -9,6 +9,6 @@
 
 /** Write a page of the view's records and, if `answer` is not NULL, of the blocks around the one that it is about. What cannot be
     written ends the run with one line. */
-void sn_heap_page_write(const char *path, const sn_heap_view *view, const sn_heap_answer *answer);
+void sn_heapfile_page_write(const char *path, const sn_heapfile_view *view, const sn_heapfile_answer *answer);
 
 #endif

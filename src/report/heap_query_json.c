@@ -5,17 +5,17 @@
 
 #include "report/heap_query.h"
 
-static void write_block(sn_json *json, const char *name, const sn_heap_answer *answer, uint32_t number) {
-    const sn_heap_block *block = &answer->file->blocks.items[number];
+static void write_block(sn_json *json, const char *name, const sn_heapfile_answer *answer, uint32_t number) {
+    const sn_heapfile_block *block = &answer->file->blocks.items[number];
     sn_json_object(json, name);
-    sn_heap_write_address(json, "address", block->address);
+    sn_heapfile_write_address(json, "address", block->address);
     sn_json_number(json, "requested", block->requested);
     sn_json_number(json, "slop", block->slop);
-    sn_heap_write_stack(json, "allocated_at", answer->stacks, sn_heap_stack_of(answer->stacks, answer->file, block->trace));
+    sn_heapfile_write_stack(json, "allocated_at", answer->stacks, sn_heapfile_stack_of(answer->stacks, answer->file, block->trace));
     sn_json_close(json);
 }
 
-static void write_root(sn_json *json, const sn_heap_root *root) {
+static void write_root(sn_json *json, const sn_heapfile_root *root) {
     sn_json_object(json, "root");
     sn_json_string(json, "kind", root->kind);
     sn_json_string(json, "name", root->name);
@@ -23,34 +23,34 @@ static void write_root(sn_json *json, const sn_heap_root *root) {
     if (root->has_thread)
         sn_json_number(json, "thread", root->thread);
     if (root->address != 0)
-        sn_heap_write_address(json, "address", root->address);
+        sn_heapfile_write_address(json, "address", root->address);
     sn_json_close(json);
 }
 
-static void write_owner(sn_json *json, const sn_heap_answer *answer, uint32_t owner) {
+static void write_owner(sn_json *json, const sn_heapfile_answer *answer, uint32_t owner) {
     if (owner < answer->file->blocks.count)
         write_block(json, "block", answer, owner);
     else
         write_root(json, &answer->file->roots.items[owner - answer->file->blocks.count]);
 }
 
-static void write_pointer(sn_json *json, const sn_heap_edge *edge) {
-    sn_json_number(json, "offset", sn_heap_edge_offset(edge));
-    sn_json_boolean(json, "to_inside", sn_heap_edge_is_inside(edge));
+static void write_pointer(sn_json *json, const sn_heapfile_edge *edge) {
+    sn_json_number(json, "offset", sn_heapfile_edge_offset(edge));
+    sn_json_boolean(json, "to_inside", sn_heapfile_edge_is_inside(edge));
 }
 
-static void write_words(sn_json *json, const sn_heap_answer *answer) {
+static void write_words(sn_json *json, const sn_heapfile_answer *answer) {
     sn_json_array(json, "contents");
     for (size_t i = 0; i < answer->words.count; i++)
-        sn_heap_write_address(json, NULL, answer->words.items[i]);
+        sn_heapfile_write_address(json, NULL, answer->words.items[i]);
     sn_json_close(json);
 }
 
 /** Who points to one block: an object an owner. */
-static void write_referrers(sn_json *json, const sn_heap_answer *answer, const sn_heap_referrers *referrers) {
-    const sn_heap_path *pointers = &referrers->pointers;
+static void write_referrers(sn_json *json, const sn_heapfile_answer *answer, const sn_heapfile_referrers *referrers) {
+    const sn_heapfile_path *pointers = &referrers->pointers;
     sn_json_object(json, NULL);
-    sn_heap_write_address(json, "to", answer->file->blocks.items[referrers->block].address);
+    sn_heapfile_write_address(json, "to", answer->file->blocks.items[referrers->block].address);
     sn_json_array(json, "owners");
     for (size_t i = 0, end; i < pointers->count; i = end) {
         sn_json_object(json, NULL);
@@ -68,7 +68,7 @@ static void write_referrers(sn_json *json, const sn_heap_answer *answer, const s
     sn_json_close(json);
 }
 
-static void write_path(sn_json *json, const sn_heap_answer *answer) {
+static void write_path(sn_json *json, const sn_heapfile_answer *answer) {
     sn_json_array(json, "path");
     for (size_t i = 0; i < answer->path.count; i++) {
         sn_json_object(json, NULL);
@@ -79,7 +79,7 @@ static void write_path(sn_json *json, const sn_heap_answer *answer) {
     sn_json_close(json);
 }
 
-void sn_heap_answer_print_json(const sn_heap_answer *answer) {
+void sn_heapfile_answer_print_json(const sn_heapfile_answer *answer) {
     static const char *const ends[] = {"none", "several", "root", "loop"};
     sn_json json;
     sn_json_begin(&json, stdout);
@@ -104,7 +104,7 @@ void sn_heap_answer_print_json(const sn_heap_answer *answer) {
         sn_json_close(&json);
     }
     if (answer->file->has_roots && (answer->question.asks_why || answer->question.asks_retained))
-        sn_json_string(&json, "verdict", sn_heap_verdict_names[answer->verdict]);
+        sn_json_string(&json, "verdict", sn_heapfile_verdict_names[answer->verdict]);
     sn_json_close(&json);
     sn_json_finish(&json);
 }

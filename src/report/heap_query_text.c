@@ -20,28 +20,28 @@ static const char *plural(uint64_t count) {
     return count == 1 ? "" : "s";
 }
 
-static void print_stack(const sn_heap_answer *answer, uint32_t block, unsigned indent) {
-    sn_heap_print_stack(answer->stacks, sn_heap_stack_of(answer->stacks, answer->file, answer->file->blocks.items[block].trace),
+static void print_stack(const sn_heapfile_answer *answer, uint32_t block, unsigned indent) {
+    sn_heapfile_print_stack(answer->stacks, sn_heapfile_stack_of(answer->stacks, answer->file, answer->file->blocks.items[block].trace),
                         indent);
 }
 
 /** "block 0x1000 of 32 bytes", or what the root is. */
-static void print_owner(const sn_heap_file *file, uint32_t owner) {
+static void print_owner(const sn_heapfile *file, uint32_t owner) {
     char text[600];
     if (owner < file->blocks.count) {
-        const sn_heap_block *block = &file->blocks.items[owner];
+        const sn_heapfile_block *block = &file->blocks.items[owner];
         printf("block 0x%" PRIx64 " of %s byte%s", block->address, number(block->requested), plural(block->requested));
         return;
     }
-    const sn_heap_root *root = &file->roots.items[owner - file->blocks.count];
-    sn_heap_root_name(root, text, sizeof text);
+    const sn_heapfile_root *root = &file->roots.items[owner - file->blocks.count];
+    sn_heapfile_root_name(root, text, sizeof text);
     sn_form_print(text, sizeof text, SN_FORM_CUT_END);
     if (root->address != 0)
         printf(" at 0x%" PRIx64, root->address);
 }
 
-static void print_block(const sn_heap_answer *answer) {
-    const sn_heap_block *block = &answer->file->blocks.items[answer->block];
+static void print_block(const sn_heapfile_answer *answer) {
+    const sn_heapfile_block *block = &answer->file->blocks.items[answer->block];
     printf("\nBlock 0x%" PRIx64 ": %s byte%s requested, %s slop\n", block->address, number(block->requested),
            plural(block->requested), number(block->slop));
     if (answer->question.address != block->address)
@@ -50,16 +50,16 @@ static void print_block(const sn_heap_answer *answer) {
     print_stack(answer, answer->block, 4);
 }
 
-static void print_words(const sn_heap_answer *answer) {
+static void print_words(const sn_heapfile_answer *answer) {
     if (answer->words.count > 0)
         printf("  contents\n");
     for (size_t i = 0; i < answer->words.count && i < WORDS_SHOWN; i++) {
         uint64_t start, word = answer->words.items[i];
-        uint32_t target = word == 0 ? (uint32_t)SN_HEAP_NONE : sn_heap_index_find(answer->index, word, &start);
+        uint32_t target = word == 0 ? (uint32_t)SN_HEAPFILE_NONE : sn_heapfile_index_find(answer->index, word, &start);
         printf("    +%-6zu 0x%" PRIx64, i * 8, word);
-        if (target != SN_HEAP_NONE && start != word)
+        if (target != SN_HEAPFILE_NONE && start != word)
             printf("  offset %" PRIu64 " of", word - start);
-        if (target != SN_HEAP_NONE) {
+        if (target != SN_HEAPFILE_NONE) {
             printf("  ");
             print_owner(answer->file, target);
         }
@@ -72,22 +72,22 @@ static void print_words(const sn_heap_answer *answer) {
 /* -------------------------------------------------------------------------- referrers */
 
 /** "at offsets 8, 16 (to its inside)": pointers of one owner; returns the place of the next owner's. */
-static size_t print_offsets(const sn_heap_path *pointers, size_t first) {
+static size_t print_offsets(const sn_heapfile_path *pointers, size_t first) {
     size_t end = first;
     while (end < pointers->count && pointers->items[end].owner == pointers->items[first].owner)
         end++;
     printf(", at offset%s ", plural(end - first));
     for (size_t i = first; i < end && i < first + OFFSETS_SHOWN; i++)
-        printf("%s%" PRIu64 "%s", i > first ? ", " : "", sn_heap_edge_offset(&pointers->items[i].edge),
-               sn_heap_edge_is_inside(&pointers->items[i].edge) ? " (to its inside)" : "");
+        printf("%s%" PRIu64 "%s", i > first ? ", " : "", sn_heapfile_edge_offset(&pointers->items[i].edge),
+               sn_heapfile_edge_is_inside(&pointers->items[i].edge) ? " (to its inside)" : "");
     if (end - first > OFFSETS_SHOWN)
         printf(", and %s more", number(end - first - OFFSETS_SHOWN));
     putchar('\n');
     return end;
 }
 
-static void print_referrers(const sn_heap_answer *answer, const sn_heap_referrers *referrers) {
-    const sn_heap_file *file = answer->file;
+static void print_referrers(const sn_heapfile_answer *answer, const sn_heapfile_referrers *referrers) {
+    const sn_heapfile *file = answer->file;
     printf("\nReferrers of 0x%" PRIx64 ": %s\n", file->blocks.items[referrers->block].address, number(referrers->owners));
     size_t shown = 0;
     for (size_t i = 0; i < referrers->pointers.count && shown < REFERRERS_SHOWN; shown++) {
@@ -103,12 +103,12 @@ static void print_referrers(const sn_heap_answer *answer, const sn_heap_referrer
 }
 
 static const char *const ends[] = {
-    [SN_HEAP_CHAIN_NONE] = "nothing points to the last one", [SN_HEAP_CHAIN_SEVERAL] = "several point to the last one",
-    [SN_HEAP_CHAIN_ROOT] = "a root holds the last one", [SN_HEAP_CHAIN_LOOP] = "it goes round in a loop"};
+    [SN_HEAPFILE_CHAIN_NONE] = "nothing points to the last one", [SN_HEAPFILE_CHAIN_SEVERAL] = "several point to the last one",
+    [SN_HEAPFILE_CHAIN_ROOT] = "a root holds the last one", [SN_HEAPFILE_CHAIN_LOOP] = "it goes round in a loop"};
 
 /* ----------------------------------------------------------------------- other answers */
 
-static void print_path(const sn_heap_answer *answer) {
+static void print_path(const sn_heapfile_answer *answer) {
     printf("\nWhy it is alive: ");
     if (answer->path.count == 0) {
         printf("%s\n", answer->file->has_roots ? "it is not, no root leads to it" : "not known, the file has no roots");
@@ -116,11 +116,11 @@ static void print_path(const sn_heap_answer *answer) {
     }
     printf("%s pointer%s from a root\n", number(answer->path.count), plural(answer->path.count));
     for (size_t i = 0; i < answer->path.count; i++) {
-        const sn_heap_step *step = &answer->path.items[i];
+        const sn_heapfile_step *step = &answer->path.items[i];
         printf("  ");
         print_owner(answer->file, step->owner);
-        printf(", offset %" PRIu64 "%s\n", sn_heap_edge_offset(&step->edge),
-               sn_heap_edge_is_inside(&step->edge) ? ", points to the inside of" : ", points to");
+        printf(", offset %" PRIu64 "%s\n", sn_heapfile_edge_offset(&step->edge),
+               sn_heapfile_edge_is_inside(&step->edge) ? ", points to the inside of" : ", points to");
         if (step->owner < answer->file->blocks.count)
             print_stack(answer, step->owner, 6);
     }
@@ -129,7 +129,7 @@ static void print_path(const sn_heap_answer *answer) {
     putchar('\n');
 }
 
-void sn_heap_answer_print_text(const sn_heap_answer *answer) {
+void sn_heapfile_answer_print_text(const sn_heapfile_answer *answer) {
     printf("sonde report: %s\n", answer->file->path);
     print_block(answer);
     print_words(answer);
@@ -143,14 +143,14 @@ void sn_heap_answer_print_text(const sn_heap_answer *answer) {
         printf("\nKept alive by it alone: %s block%s, %s bytes, itself included\n", number(answer->retained.blocks),
                plural(answer->retained.blocks), number(answer->retained.bytes));
     if ((answer->question.asks_why || answer->question.asks_retained) && answer->file->has_roots)
-        printf("\nIt is %s\n", sn_heap_verdict_meanings[answer->verdict]);
+        printf("\nIt is %s\n", sn_heapfile_verdict_meanings[answer->verdict]);
 }
 
 /* --------------------------------------------------------- blocks that keep most alive */
 
 typedef struct sorting {
-    const sn_heap_file *file;
-    const sn_heap_retained *retained;
+    const sn_heapfile *file;
+    const sn_heapfile_retained *retained;
 } sorting;
 
 static int by_retained(const void *left, const void *right, void *data) {
@@ -159,39 +159,39 @@ static int by_retained(const void *left, const void *right, void *data) {
     const uint64_t *bytes = sorting->retained->bytes;
     if (bytes[a] != bytes[b])
         return bytes[a] > bytes[b] ? -1 : 1;
-    const sn_heap_block *blocks = sorting->file->blocks.items;
+    const sn_heapfile_block *blocks = sorting->file->blocks.items;
     return (blocks[a].address > blocks[b].address) - (blocks[a].address < blocks[b].address);
 }
 
-static void print_retainer(const sn_heap_file *file, sn_heap_stacks *stacks, const sn_heap_retained *retained, uint32_t block) {
+static void print_retainer(const sn_heapfile *file, sn_heapfile_stacks *stacks, const sn_heapfile_retained *retained, uint32_t block) {
     printf("\n%s bytes in %s block%s: ", number(retained->bytes[block]), number(retained->blocks[block]),
            plural(retained->blocks[block]));
     print_owner(file, block);
     putchar('\n');
-    if (retained->dominators[block] != SN_HEAP_NONE) {
+    if (retained->dominators[block] != SN_HEAPFILE_NONE) {
         printf("  itself kept alive by ");
         print_owner(file, retained->dominators[block]);
         printf(" alone\n");
     }
-    sn_heap_print_stack(stacks, sn_heap_stack_of(stacks, file, file->blocks.items[block].trace), 4);
+    sn_heapfile_print_stack(stacks, sn_heapfile_stack_of(stacks, file, file->blocks.items[block].trace), 4);
 }
 
-static void write_retainer(sn_json *json, const sn_heap_file *file, sn_heap_stacks *stacks, const sn_heap_retained *retained,
+static void write_retainer(sn_json *json, const sn_heapfile *file, sn_heapfile_stacks *stacks, const sn_heapfile_retained *retained,
                            uint32_t block) {
     uint32_t dominator = retained->dominators[block];
     sn_json_object(json, NULL);
-    sn_heap_write_address(json, "address", file->blocks.items[block].address);
+    sn_heapfile_write_address(json, "address", file->blocks.items[block].address);
     sn_json_number(json, "blocks", retained->blocks[block]);
     sn_json_number(json, "bytes", retained->bytes[block]);
-    if (dominator != SN_HEAP_NONE)
-        sn_heap_write_address(json, "dominator", file->blocks.items[dominator].address);
+    if (dominator != SN_HEAPFILE_NONE)
+        sn_heapfile_write_address(json, "dominator", file->blocks.items[dominator].address);
     else
         sn_json_string(json, "dominator", NULL);
-    sn_heap_write_stack(json, "allocated_at", stacks, sn_heap_stack_of(stacks, file, file->blocks.items[block].trace));
+    sn_heapfile_write_stack(json, "allocated_at", stacks, sn_heapfile_stack_of(stacks, file, file->blocks.items[block].trace));
     sn_json_close(json);
 }
 
-static void print_retainers(const sn_heap_file *file, sn_heap_stacks *stacks, const sn_heap_retained *retained,
+static void print_retainers(const sn_heapfile *file, sn_heapfile_stacks *stacks, const sn_heapfile_retained *retained,
                             const uint32_t *order, size_t count, bool is_json) {
     sn_json json;
     if (!is_json) {
@@ -211,10 +211,10 @@ static void print_retainers(const sn_heap_file *file, sn_heap_stacks *stacks, co
     sn_json_finish(&json);
 }
 
-void sn_heap_retained_print(const sn_heap_file *file, sn_heap_index *index, sn_heap_stacks *stacks, size_t limit, bool is_json) {
-    sn_heap_graph graph = sn_heap_graph_read(file, index);
-    sn_heap_reach reach = sn_heap_reach_make(&graph);
-    sn_heap_retained retained = sn_heap_retained_make(&graph, &reach);
+void sn_heapfile_retained_print(const sn_heapfile *file, sn_heapfile_index *index, sn_heapfile_stacks *stacks, size_t limit, bool is_json) {
+    sn_heapfile_graph graph = sn_heapfile_graph_read(file, index);
+    sn_heapfile_reach reach = sn_heapfile_reach_make(&graph);
+    sn_heapfile_retained retained = sn_heapfile_retained_make(&graph, &reach);
     size_t count = file->blocks.count, bytes = (count + 1) * sizeof(uint32_t);
     uint32_t *order = sn_pages_allocate(bytes);
     for (uint32_t i = 0; i < count; i++)
@@ -222,7 +222,7 @@ void sn_heap_retained_print(const sn_heap_file *file, sn_heap_index *index, sn_h
     qsort_r(order, count, sizeof *order, by_retained, &(sorting){file, &retained});
     print_retainers(file, stacks, &retained, order, count < limit ? count : limit, is_json);
     sn_pages_release(order, bytes);
-    sn_heap_retained_release(&retained);
-    sn_heap_reach_release(&reach);
-    sn_heap_graph_release(&graph);
+    sn_heapfile_retained_release(&retained);
+    sn_heapfile_reach_release(&reach);
+    sn_heapfile_graph_release(&graph);
 }

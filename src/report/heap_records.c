@@ -6,36 +6,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const sn_heap_section_names[] = {
-    [SN_HEAP_ALL] = "all", [SN_HEAP_TWICE_REPORTED] = "twice-reported", [SN_HEAP_UNREPORTED] = "unreported",
-    [SN_HEAP_ONCE_REPORTED] = "once-reported"};
+const char *const sn_heapfile_section_names[] = {
+    [SN_HEAPFILE_ALL] = "all", [SN_HEAPFILE_TWICE_REPORTED] = "twice-reported", [SN_HEAPFILE_UNREPORTED] = "unreported",
+    [SN_HEAPFILE_ONCE_REPORTED] = "once-reported"};
 
 /* ------------------------------------------------------------------------- adding up */
 
-static sn_heap_section section_of(sn_heap_mode mode, const sn_heap_block *block) {
-    if (mode != SN_HEAP_DARK_MATTER)
-        return SN_HEAP_ALL;
-    if (block->reports[0] == SN_HEAP_NONE)
-        return SN_HEAP_UNREPORTED;
-    return block->reports[1] == SN_HEAP_NONE ? SN_HEAP_ONCE_REPORTED : SN_HEAP_TWICE_REPORTED;
+static sn_heapfile_section section_of(sn_heapfile_mode mode, const sn_heapfile_block *block) {
+    if (mode != SN_HEAPFILE_DARK_MATTER)
+        return SN_HEAPFILE_ALL;
+    if (block->reports[0] == SN_HEAPFILE_NONE)
+        return SN_HEAPFILE_UNREPORTED;
+    return block->reports[1] == SN_HEAPFILE_NONE ? SN_HEAPFILE_ONCE_REPORTED : SN_HEAPFILE_TWICE_REPORTED;
 }
 
-static uint64_t hash_of(const sn_heap_record *record) {
+static uint64_t hash_of(const sn_heapfile_record *record) {
     return sn_hash_mix(sn_hash_mix((uint64_t)record->section << 32 | record->stack) ^
                        ((uint64_t)record->reports[0] << 32 | record->reports[1]));
 }
 
-static bool are_same(const sn_heap_record *one, const sn_heap_record *other) {
+static bool are_same(const sn_heapfile_record *one, const sn_heapfile_record *other) {
     return one->section == other->section && one->stack == other->stack && one->reports[0] == other->reports[0] &&
            one->reports[1] == other->reports[1];
 }
 
 /** The number of the record with this section and these stacks. */
-static uint32_t find_or_add(sn_heap_records *records, sn_heap_record *wanted) {
+static uint32_t find_or_add(sn_heapfile_records *records, sn_heapfile_record *wanted) {
     bool is_new;
     uint64_t *chain = sn_hash_insert(&records->by_hash, hash_of(wanted), &is_new);
-    wanted->next = is_new ? (uint32_t)SN_HEAP_NONE : (uint32_t)*chain;
-    for (uint32_t i = wanted->next; i != SN_HEAP_NONE; i = records->items.items[i].next)
+    wanted->next = is_new ? (uint32_t)SN_HEAPFILE_NONE : (uint32_t)*chain;
+    for (uint32_t i = wanted->next; i != SN_HEAPFILE_NONE; i = records->items.items[i].next)
         if (are_same(&records->items.items[i], wanted))
             return i;
     *chain = records->items.count;
@@ -43,64 +43,64 @@ static uint32_t find_or_add(sn_heap_records *records, sn_heap_record *wanted) {
     return (uint32_t)*chain;
 }
 
-static sn_heap_size *find_size(sn_heap_records *records, uint32_t record, uint64_t usable) {
+static sn_heapfile_size *find_size(sn_heapfile_records *records, uint32_t record, uint64_t usable) {
     bool is_new;
     uint64_t *chain = sn_hash_insert(&records->size_by_hash, sn_hash_mix(usable) ^ record, &is_new);
-    uint32_t head = is_new ? (uint32_t)SN_HEAP_NONE : (uint32_t)*chain;
-    for (uint32_t i = head; i != SN_HEAP_NONE; i = records->sizes.items[i].same_hash)
+    uint32_t head = is_new ? (uint32_t)SN_HEAPFILE_NONE : (uint32_t)*chain;
+    for (uint32_t i = head; i != SN_HEAPFILE_NONE; i = records->sizes.items[i].same_hash)
         if (records->sizes.items[i].record == record && records->sizes.items[i].usable == usable)
             return &records->sizes.items[i];
     *chain = records->sizes.count;
-    sn_heap_size *size = sn_vector_add(&records->sizes);
-    sn_heap_record *owner = &records->items.items[record];
-    *size = (sn_heap_size){.usable = usable, .record = record, .next = owner->size, .same_hash = head};
+    sn_heapfile_size *size = sn_vector_add(&records->sizes);
+    sn_heapfile_record *owner = &records->items.items[record];
+    *size = (sn_heapfile_size){.usable = usable, .record = record, .next = owner->size, .same_hash = head};
     owner->size = (uint32_t)*chain;
     return size;
 }
 
-static void add_sums(sn_heap_sums *sums, const sn_heap_block *block, int sign) {
+static void add_sums(sn_heapfile_sums *sums, const sn_heapfile_block *block, int sign) {
     int64_t count = sign * (int64_t)block->count;
     sums->blocks += count;
     sums->requested += count * (int64_t)block->requested;
     sums->slop += count * (int64_t)block->slop;
-    sums->usable += count * (int64_t)sn_heap_usable(block);
+    sums->usable += count * (int64_t)sn_heapfile_usable(block);
 }
 
-void sn_heap_records_add(sn_heap_records *records, const sn_heap_file *file, int sign) {
+void sn_heapfile_records_add(sn_heapfile_records *records, const sn_heapfile *file, int sign) {
     uint32_t *stack_of = sn_pages_allocate((file->traces.count + 1) * sizeof *stack_of);
-    uint32_t not_kept = sn_heap_stack_of(&records->stacks, file, SN_HEAP_NONE);
+    uint32_t not_kept = sn_heapfile_stack_of(&records->stacks, file, SN_HEAPFILE_NONE);
     for (uint32_t i = 0; i < file->traces.count; i++)
-        stack_of[i] = sn_heap_stack_of(&records->stacks, file, i);
+        stack_of[i] = sn_heapfile_stack_of(&records->stacks, file, i);
     records->mode = file->mode;
     sn_vector_clear(&records->record_of);
     sn_vector_reserve(&records->record_of, file->blocks.count);
     for (size_t i = 0; i < file->blocks.count; i++) {
-        const sn_heap_block *block = &file->blocks.items[i];
-        sn_heap_record wanted = {.section = section_of(file->mode, block), .size = SN_HEAP_NONE,
-                                 .stack = block->trace == SN_HEAP_NONE ? not_kept : stack_of[block->trace]};
+        const sn_heapfile_block *block = &file->blocks.items[i];
+        sn_heapfile_record wanted = {.section = section_of(file->mode, block), .size = SN_HEAPFILE_NONE,
+                                 .stack = block->trace == SN_HEAPFILE_NONE ? not_kept : stack_of[block->trace]};
         for (unsigned k = 0; k < 2; k++)
-            wanted.reports[k] = wanted.section == SN_HEAP_ALL || block->reports[k] == SN_HEAP_NONE
-                                    ? (uint32_t)SN_HEAP_NONE : stack_of[block->reports[k]];
+            wanted.reports[k] = wanted.section == SN_HEAPFILE_ALL || block->reports[k] == SN_HEAPFILE_NONE
+                                    ? (uint32_t)SN_HEAPFILE_NONE : stack_of[block->reports[k]];
         uint32_t number = find_or_add(records, &wanted);
         *sn_vector_add(&records->record_of) = number;
         add_sums(&records->items.items[number].sums, block, sign);
         add_sums(&records->total, block, sign);
-        find_size(records, number, sn_heap_usable(block))->count += sign * (int64_t)block->count;
+        find_size(records, number, sn_heapfile_usable(block))->count += sign * (int64_t)block->count;
     }
     sn_pages_release(stack_of, (file->traces.count + 1) * sizeof *stack_of);
 }
 
 /* -------------------------------------------------------------------------- choosing */
 
-static bool holds(const sn_heap_records *records, const sn_heap_record *record, const char *text) {
-    const sn_heap_stack *stack = &records->stacks.items.items[record->stack];
+static bool holds(const sn_heapfile_records *records, const sn_heapfile_record *record, const char *text) {
+    const sn_heapfile_stack *stack = &records->stacks.items.items[record->stack];
     for (uint32_t i = 0; i < stack->count; i++)
         if (strstr(records->stacks.frames.items[stack->first + i], text) != NULL)
             return true;
     return false;
 }
 
-static bool passes(const sn_heap_records *records, const sn_heap_record *record, const sn_texts *filters,
+static bool passes(const sn_heapfile_records *records, const sn_heapfile_record *record, const sn_texts *filters,
                    const sn_texts *filters_out) {
     for (size_t i = 0; i < filters->count; i++) {
         const char *filter = filters->items[i];
@@ -114,9 +114,9 @@ static bool passes(const sn_heap_records *records, const sn_heap_record *record,
     return true;
 }
 
-static bool is_nothing(const sn_heap_records *records, const sn_heap_record *record) {
-    const sn_heap_sums *sums = &record->sums;
-    for (uint32_t i = record->size; i != SN_HEAP_NONE; i = records->sizes.items[i].next)
+static bool is_nothing(const sn_heapfile_records *records, const sn_heapfile_record *record) {
+    const sn_heapfile_sums *sums = &record->sums;
+    for (uint32_t i = record->size; i != SN_HEAPFILE_NONE; i = records->sizes.items[i].next)
         if (records->sizes.items[i].count != 0)
             return false;
     return sums->blocks == 0 && sums->requested == 0 && sums->slop == 0 && sums->usable == 0;
@@ -127,27 +127,27 @@ static uint64_t magnitude(int64_t number) {
 }
 
 /** What an order compares by, the first difference decides; the magnitude of what a difference is counts. */
-static void keys_of(const sn_heap_sums *sums, sn_heap_order order, uint64_t keys[3]) {
+static void keys_of(const sn_heapfile_sums *sums, sn_heapfile_order order, uint64_t keys[3]) {
     uint64_t usable = magnitude(sums->usable), requested = magnitude(sums->requested), blocks = magnitude(sums->blocks);
     const uint64_t all[][3] = {
-        [SN_HEAP_BY_USABLE] = {usable, requested, blocks},
-        [SN_HEAP_BY_REQUESTED] = {requested, usable, blocks},
-        [SN_HEAP_BY_SLOP] = {magnitude(sums->slop), usable, blocks},
-        [SN_HEAP_BY_BLOCKS] = {blocks, usable, requested},
+        [SN_HEAPFILE_BY_USABLE] = {usable, requested, blocks},
+        [SN_HEAPFILE_BY_REQUESTED] = {requested, usable, blocks},
+        [SN_HEAPFILE_BY_SLOP] = {magnitude(sums->slop), usable, blocks},
+        [SN_HEAPFILE_BY_BLOCKS] = {blocks, usable, requested},
     };
     memcpy(keys, all[order], sizeof all[order]);
 }
 
 typedef struct sorting {
-    const sn_heap_records *records;
-    sn_heap_order order;
+    const sn_heapfile_records *records;
+    sn_heapfile_order order;
 } sorting;
 
 /** By the texts of the frames, where nothing else tells two records apart: the same at every run. */
-static int by_frames(const sn_heap_records *records, uint32_t left, uint32_t right) {
-    if (left == SN_HEAP_NONE || right == SN_HEAP_NONE || left == right)
+static int by_frames(const sn_heapfile_records *records, uint32_t left, uint32_t right) {
+    if (left == SN_HEAPFILE_NONE || right == SN_HEAPFILE_NONE || left == right)
         return (left > right) - (left < right);
-    const sn_heap_stack *a = &records->stacks.items.items[left], *b = &records->stacks.items.items[right];
+    const sn_heapfile_stack *a = &records->stacks.items.items[left], *b = &records->stacks.items.items[right];
     for (uint32_t i = 0; i < a->count && i < b->count; i++) {
         int order = strcmp(records->stacks.frames.items[a->first + i], records->stacks.frames.items[b->first + i]);
         if (order != 0)
@@ -158,8 +158,8 @@ static int by_frames(const sn_heap_records *records, uint32_t left, uint32_t rig
 
 static int compare(const void *left, const void *right, void *data) {
     const sorting *sorting = data;
-    const sn_heap_record *a = &sorting->records->items.items[*(const uint32_t *)left];
-    const sn_heap_record *b = &sorting->records->items.items[*(const uint32_t *)right];
+    const sn_heapfile_record *a = &sorting->records->items.items[*(const uint32_t *)left];
+    const sn_heapfile_record *b = &sorting->records->items.items[*(const uint32_t *)right];
     uint64_t keys[2][3];
     if (a->section != b->section)
         return a->section < b->section ? -1 : 1;
@@ -174,7 +174,7 @@ static int compare(const void *left, const void *right, void *data) {
     return order;
 }
 
-void sn_heap_records_choose(sn_heap_records *records, sn_heap_order order, const sn_texts *filters,
+void sn_heapfile_records_choose(sn_heapfile_records *records, sn_heapfile_order order, const sn_texts *filters,
                             const sn_texts *filters_out) {
     sn_vector_clear(&records->shown);
     for (uint32_t i = 0; i < records->items.count; i++)
@@ -186,7 +186,7 @@ void sn_heap_records_choose(sn_heap_records *records, sn_heap_order order, const
 }
 
 /** A counting sort. */
-void sn_heap_records_list_blocks(sn_heap_records *records) {
+void sn_heapfile_records_list_blocks(sn_heapfile_records *records) {
     sn_vector_clear(&records->first_block);
     sn_vector_clear(&records->blocks);
     for (size_t i = 0; i < records->items.count + 2; i++)
@@ -202,8 +202,8 @@ void sn_heap_records_list_blocks(sn_heap_records *records) {
         records->blocks.items[first[records->record_of.items[i] + 1]++] = (uint32_t)i;
 }
 
-void sn_heap_records_release(sn_heap_records *records) {
-    sn_heap_stacks_release(&records->stacks);
+void sn_heapfile_records_release(sn_heapfile_records *records) {
+    sn_heapfile_stacks_release(&records->stacks);
     sn_vector_release(&records->items);
     sn_vector_release(&records->sizes);
     sn_vector_release(&records->shown);

@@ -11,11 +11,11 @@
 
 void sn_scan_begin(sn_scan *scan, int descriptor) {
     memset(scan, 0, sizeof *scan);
-    sn_heap_input_open(&scan->input, descriptor);
+    sn_heapfile_input_open(&scan->input, descriptor);
 }
 
 void sn_scan_end(sn_scan *scan) {
-    sn_heap_input_close(&scan->input);
+    sn_heapfile_input_close(&scan->input);
     sn_vector_release(&scan->text);
 }
 
@@ -24,18 +24,18 @@ void sn_scan_fail(sn_scan *scan, const char *what) {
         return;
     if (scan->input.wrong != NULL)
         what = scan->input.wrong;
-    snprintf(scan->wrong, sizeof scan->wrong, "byte %" PRIu64 ": %s", sn_heap_input_place(&scan->input), what);
+    snprintf(scan->wrong, sizeof scan->wrong, "byte %" PRIu64 ": %s", sn_heapfile_input_place(&scan->input), what);
 }
 
 /** The end of the file where it must not be, or what is there is wrong. */
 static void fail_here(sn_scan *scan, const char *what) {
-    bool is_end = scan->input.at == scan->input.end && !sn_heap_input_fill(&scan->input, 1);
+    bool is_end = scan->input.at == scan->input.end && !sn_heapfile_input_fill(&scan->input, 1);
     sn_scan_fail(scan, is_end ? "the file ends too early" : what);
 }
 
 /** One byte, not consumed; -1 at the end. */
 static inline int byte(sn_scan *scan) {
-    if (scan->input.at == scan->input.end && !sn_heap_input_fill(&scan->input, 1))
+    if (scan->input.at == scan->input.end && !sn_heapfile_input_fill(&scan->input, 1))
         return -1;
     return *scan->input.at;
 }
@@ -170,7 +170,7 @@ enum { REPLACEMENT = 0xfffd };
 /** Behind \u: a character, of two units where it takes them. */
 static void read_unicode(sn_scan *scan) {
     uint32_t unit = read_unit(scan), low;
-    if (unit >= 0xd800 && unit < 0xdc00 && sn_heap_input_fill(&scan->input, 2) && memcmp(scan->input.at, "\\u", 2) == 0) {
+    if (unit >= 0xd800 && unit < 0xdc00 && sn_heapfile_input_fill(&scan->input, 2) && memcmp(scan->input.at, "\\u", 2) == 0) {
         scan->input.at += 2;
         low = read_unit(scan);
         unit = low >= 0xdc00 && low < 0xe000 ? 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00) : REPLACEMENT;
@@ -337,7 +337,7 @@ static inline __attribute__((always_inline)) const unsigned char *read_word(cons
 uint64_t sn_scan_hexadecimal(sn_scan *scan) {
     uint64_t value = 0;
     peek(scan);
-    if (!sn_scan_has_failed(scan) && scan->input.end - scan->input.at >= SN_HEAP_AHEAD / 2) {
+    if (!sn_scan_has_failed(scan) && scan->input.end - scan->input.at >= SN_HEAPFILE_AHEAD / 2) {
         const unsigned char *behind = read_word(scan->input.at, &value);
         if (behind != NULL) {
             scan->input.at += behind - scan->input.at;
@@ -362,7 +362,7 @@ uint64_t sn_scan_hexadecimal(sn_scan *scan) {
 
 static bool take_word(sn_scan *scan, const char *word) {
     size_t size = strlen(word);
-    if (sn_scan_has_failed(scan) || peek(scan) != word[0] || !sn_heap_input_fill(&scan->input, size) ||
+    if (sn_scan_has_failed(scan) || peek(scan) != word[0] || !sn_heapfile_input_fill(&scan->input, size) ||
         memcmp(scan->input.at, word, size) != 0)
         return false;
     scan->input.at += size;
@@ -430,7 +430,7 @@ void sn_scan_finish(sn_scan *scan) {
 /** The words that are wholly in the window, with what is behind each. */
 static size_t read_window(sn_scan *scan, uint64_t *words, size_t room) {
     static const unsigned char zeros[] = {'"', '0', '"', ',', '"', '0', '"', ','};
-    const unsigned char *at = scan->input.at, *limit = scan->input.end - SN_HEAP_AHEAD / 2;
+    const unsigned char *at = scan->input.at, *limit = scan->input.end - SN_HEAPFILE_AHEAD / 2;
     size_t count = 0;
     while (count < room && at < limit && !scan->is_closed) {
         if (memcmp(at, zeros, sizeof zeros) == 0 && count + 2 <= room) { /* most words are zero, and side by side */
@@ -470,7 +470,7 @@ size_t sn_scan_words(sn_scan *scan, uint64_t *words, size_t room) {
     scan->is_fresh = false;
     while (count < room && !scan->is_closed && !sn_scan_has_failed(scan)) {
         size_t some = 0;
-        if (sn_heap_input_fill(&scan->input, SN_HEAP_AHEAD))
+        if (sn_heapfile_input_fill(&scan->input, SN_HEAPFILE_AHEAD))
             some = read_window(scan, words + count, room - count);
         if (some == 0)
             read_slowly(scan, &words[count + some++]);
@@ -484,12 +484,12 @@ size_t sn_scan_words(sn_scan *scan, uint64_t *words, size_t room) {
 void sn_scan_skip_words(sn_scan *scan) {
     sn_scan_open(scan, '[');
     while (!sn_scan_has_failed(scan)) {
-        sn_heap_input *input = &scan->input;
+        sn_heapfile_input *input = &scan->input;
         unsigned char *end = memchr(input->at, ']', (size_t)(input->end - input->at));
         input->at = end != NULL ? end + 1 : input->end;
         if (end != NULL)
             break;
-        if (!sn_heap_input_fill(input, 1))
+        if (!sn_heapfile_input_fill(input, 1))
             fail_here(scan, "");
     }
     scan->is_fresh = false;

@@ -20,7 +20,7 @@
 enum { SN_SCAN_WRONG_SIZE = 200, SN_SCAN_MOST_DEPTH = 64 };
 
 typedef struct sn_scan {
-    sn_heap_input input;
+    sn_heapfile_input input;
     char wrong[SN_SCAN_WRONG_SIZE]; /**< empty, or what is wrong with the file, with the place: for behind its name */
     bool is_fresh;                  /**< an object or array was opened, and nothing of it read */
     bool is_closed;                 /**< sn_scan_words() has found the array's end with the words it returned */

@@ -22,38 +22,38 @@ static bool is_allocator(const char *frame) {
     return false;
 }
 
-static const char *frame_of(const sn_heap_file *file, const sn_heap_trace *trace, uint32_t at) {
+static const char *frame_of(const sn_heapfile *file, const sn_heapfile_trace *trace, uint32_t at) {
     return file->frames.items[file->trace_frames.items[trace->first + at]];
 }
 
 /** The frames are at the end of `frames`: the stack that has them, and then they are dropped, or a new one. */
-static uint32_t find_or_add(sn_heap_stacks *stacks, uint64_t first) {
+static uint32_t find_or_add(sn_heapfile_stacks *stacks, uint64_t first) {
     uint32_t count = (uint32_t)(stacks->frames.count - first);
     size_t bytes = count * sizeof *stacks->frames.items;
     const char *const *frames = (const char *const *)stacks->frames.items + first;
     bool is_new;
     uint64_t *chain = sn_hash_insert(&stacks->by_hash, sn_hash_bytes(frames, bytes), &is_new);
-    uint32_t head = is_new ? (uint32_t)SN_HEAP_NONE : (uint32_t)*chain;
-    for (uint32_t i = head; i != SN_HEAP_NONE; i = stacks->items.items[i].next) {
-        const sn_heap_stack *other = &stacks->items.items[i];
+    uint32_t head = is_new ? (uint32_t)SN_HEAPFILE_NONE : (uint32_t)*chain;
+    for (uint32_t i = head; i != SN_HEAPFILE_NONE; i = stacks->items.items[i].next) {
+        const sn_heapfile_stack *other = &stacks->items.items[i];
         if (other->count == count && memcmp(stacks->frames.items + other->first, frames, bytes) == 0) {
             stacks->frames.count = first;
             return i;
         }
     }
     *chain = stacks->items.count;
-    *sn_vector_add(&stacks->items) = (sn_heap_stack){.first = first, .count = count, .next = head};
+    *sn_vector_add(&stacks->items) = (sn_heapfile_stack){.first = first, .count = count, .next = head};
     return (uint32_t)*chain;
 }
 
-uint32_t sn_heap_stack_of(sn_heap_stacks *stacks, const sn_heap_file *file, uint32_t number) {
+uint32_t sn_heapfile_stack_of(sn_heapfile_stacks *stacks, const sn_heapfile *file, uint32_t number) {
     uint64_t first = stacks->frames.count;
     sn_vector_reserve(&stacks->frames, first + 1);
-    if (number == SN_HEAP_NONE) {
+    if (number == SN_HEAPFILE_NONE) {
         *sn_vector_add(&stacks->frames) = sn_intern("(no stack was kept, as with --stacks=partial)");
         return find_or_add(stacks, first);
     }
-    const sn_heap_trace *trace = &file->traces.items[number];
+    const sn_heapfile_trace *trace = &file->traces.items[number];
     uint32_t from = 0;
     while (stacks->ignores_allocators && from < trace->count && is_allocator(frame_of(file, trace, from)))
         from++;
@@ -62,7 +62,7 @@ uint32_t sn_heap_stack_of(sn_heap_stacks *stacks, const sn_heap_file *file, uint
     return find_or_add(stacks, first);
 }
 
-void sn_heap_stacks_release(sn_heap_stacks *stacks) {
+void sn_heapfile_stacks_release(sn_heapfile_stacks *stacks) {
     sn_vector_release(&stacks->items);
     sn_vector_release(&stacks->frames);
     sn_hash_release(&stacks->by_hash);

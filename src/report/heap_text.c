@@ -25,8 +25,8 @@ static const char *plural(int64_t count) {
     return count == 1 ? "" : "s";
 }
 
-void sn_heap_print_stack(const sn_heap_stacks *stacks, uint32_t number, unsigned indent) {
-    const sn_heap_stack *stack = &stacks->items.items[number];
+void sn_heapfile_print_stack(const sn_heapfile_stacks *stacks, uint32_t number, unsigned indent) {
+    const sn_heapfile_stack *stack = &stacks->items.items[number];
     for (uint32_t i = 0; i < stack->count; i++) {
         printf("%*s#%02" PRIu32 ": ", (int)indent, "", i + 1);
         sn_form_print(stacks->frames.items[stack->first + i], WHOLE_LINE, SN_FORM_CUT_END);
@@ -39,14 +39,14 @@ void sn_heap_print_stack(const sn_heap_stacks *stacks, uint32_t number, unsigned
 /* --------------------------------------------------------------------------- a record */
 
 static int by_size(const void *left, const void *right) {
-    const sn_heap_size *a = left, *b = right;
+    const sn_heapfile_size *a = left, *b = right;
     return (a->usable < b->usable) - (a->usable > b->usable);
 }
 
 /** "4,096 x 2; 128"; of a difference, fewer than before are negative sizes, as dmd.py has it. */
-static void print_sizes(const sn_heap_records *records, const sn_heap_record *record) {
-    SN_VECTOR(sn_heap_size) sizes = {0};
-    for (uint32_t i = record->size; i != SN_HEAP_NONE; i = records->sizes.items[i].next)
+static void print_sizes(const sn_heapfile_records *records, const sn_heapfile_record *record) {
+    SN_VECTOR(sn_heapfile_size) sizes = {0};
+    for (uint32_t i = record->size; i != SN_HEAPFILE_NONE; i = records->sizes.items[i].next)
         if (records->sizes.items[i].count != 0)
             *sn_vector_add(&sizes) = records->sizes.items[i];
     if (sizes.count > 0)
@@ -55,7 +55,7 @@ static void print_sizes(const sn_heap_records *records, const sn_heap_record *re
     if (!is_single)
         printf("  block sizes: %s", sizes.count == 0 ? "(no change)" : "");
     for (size_t i = 0; i < sizes.count && i < SIZES_SHOWN && !is_single; i++) {
-        const sn_heap_size *size = &sizes.items[i];
+        const sn_heapfile_size *size = &sizes.items[i];
         printf("%s%s%s", i > 0 ? "; " : "", size->count < 0 ? "-" : "", number((int64_t)size->usable));
         if (llabs(size->count) > 1)
             printf(" x %s", number(llabs(size->count)));
@@ -67,9 +67,9 @@ static void print_sizes(const sn_heap_records *records, const sn_heap_record *re
     sn_vector_release(&sizes);
 }
 
-static void print_addresses(const sn_heap_view *view, uint32_t number_of_record) {
-    const sn_heap_records *records = view->records;
-    const sn_heap_file *file = &view->files[view->file_count - 1];
+static void print_addresses(const sn_heapfile_view *view, uint32_t number_of_record) {
+    const sn_heapfile_records *records = view->records;
+    const sn_heapfile *file = &view->files[view->file_count - 1];
     if (records->first_block.count == 0)
         return;
     uint32_t from = records->first_block.items[number_of_record], end = records->first_block.items[number_of_record + 1];
@@ -81,31 +81,31 @@ static void print_addresses(const sn_heap_view *view, uint32_t number_of_record)
         putchar('\n');
 }
 
-static void print_record(const sn_heap_view *view, size_t place, size_t of, uint32_t number_of_record, int64_t before,
-                         const sn_heap_sums *section) {
-    const sn_heap_records *records = view->records;
-    const sn_heap_record *record = &records->items.items[number_of_record];
+static void print_record(const sn_heapfile_view *view, size_t place, size_t of, uint32_t number_of_record, int64_t before,
+                         const sn_heapfile_sums *section) {
+    const sn_heapfile_records *records = view->records;
+    const sn_heapfile_record *record = &records->items.items[number_of_record];
     int64_t whole = records->total.usable, with = before + record->sums.usable;
     printf("\nRecord %s of %s: %s bytes in %s block%s (%s requested, %s slop)\n", number((int64_t)place), number((int64_t)of),
            number(record->sums.usable), number(record->sums.blocks), plural(record->sums.blocks),
            number(record->sums.requested), number(record->sums.slop));
     printf("  %.2f %% of the heap, %.2f %% with those before\n", percent(record->sums.usable, whole), percent(with, whole));
-    if (record->section != SN_HEAP_ALL)
+    if (record->section != SN_HEAPFILE_ALL)
         printf("  %.2f %% of %s, %.2f %% with those before\n", percent(record->sums.usable, section->usable),
-               sn_heap_section_names[record->section], percent(with, section->usable));
+               sn_heapfile_section_names[record->section], percent(with, section->usable));
     print_sizes(records, record);
     print_addresses(view, number_of_record);
     printf("  allocated at\n");
-    sn_heap_print_stack(&records->stacks, record->stack, 4);
-    for (unsigned i = 0; i < 2 && record->reports[i] != SN_HEAP_NONE; i++) {
+    sn_heapfile_print_stack(&records->stacks, record->stack, 4);
+    for (unsigned i = 0; i < 2 && record->reports[i] != SN_HEAPFILE_NONE; i++) {
         printf("  reported %sat\n", i > 0 ? "again " : "");
-        sn_heap_print_stack(&records->stacks, record->reports[i], 4);
+        sn_heapfile_print_stack(&records->stacks, record->reports[i], 4);
     }
 }
 
 /* -------------------------------------------------------------------------- sections */
 
-static void add(sn_heap_sums *to, const sn_heap_sums *sums) {
+static void add(sn_heapfile_sums *to, const sn_heapfile_sums *sums) {
     to->blocks += sums->blocks;
     to->requested += sums->requested;
     to->slop += sums->slop;
@@ -113,19 +113,19 @@ static void add(sn_heap_sums *to, const sn_heap_sums *sums) {
 }
 
 /** Print the shown records of a section; returns their sums. */
-static sn_heap_sums print_section(const sn_heap_view *view, sn_heap_section section) {
-    const sn_heap_records *records = view->records;
-    sn_heap_sums sums = {0};
+static sn_heapfile_sums print_section(const sn_heapfile_view *view, sn_heapfile_section section) {
+    const sn_heapfile_records *records = view->records;
+    sn_heapfile_sums sums = {0};
     size_t first = 0, end;
     while (first < records->shown.count && records->items.items[records->shown.items[first]].section < section)
         first++;
     for (end = first; end < records->shown.count && records->items.items[records->shown.items[end]].section == section; end++)
         add(&sums, &records->items.items[records->shown.items[end]].sums);
-    if (section != SN_HEAP_ALL)
-        printf("\n%s blocks\n", section == SN_HEAP_UNREPORTED      ? "Unreported"
-                                : section == SN_HEAP_ONCE_REPORTED ? "Once-reported" : "Twice-reported");
+    if (section != SN_HEAPFILE_ALL)
+        printf("\n%s blocks\n", section == SN_HEAPFILE_UNREPORTED      ? "Unreported"
+                                : section == SN_HEAPFILE_ONCE_REPORTED ? "Once-reported" : "Twice-reported");
     if (end == first)
-        printf("\n  no %sblocks\n", section == SN_HEAP_ALL ? "" : "such ");
+        printf("\n  no %sblocks\n", section == SN_HEAPFILE_ALL ? "" : "such ");
     int64_t before = 0;
     for (size_t i = first; i < end && i - first < view->limit; i++) {
         print_record(view, i - first + 1, end - first, records->shown.items[i], before, &sums);
@@ -136,16 +136,16 @@ static sn_heap_sums print_section(const sn_heap_view *view, sn_heap_section sect
     return sums;
 }
 
-static void print_dark_matter_line(const char *title, const sn_heap_sums *sums, const sn_heap_sums *total) {
+static void print_dark_matter_line(const char *title, const sn_heapfile_sums *sums, const sn_heapfile_sums *total) {
     printf("  %-16s %16s bytes (%6.2f %%) in %12s blocks (%6.2f %%)\n", title, number(sums->usable),
            percent(sums->usable, total->usable), number(sums->blocks), percent(sums->blocks, total->blocks));
 }
 
-static void print_sections(const sn_heap_view *view) {
-    const sn_heap_sums *total = &view->records->total;
-    sn_heap_sums of[SN_HEAP_SECTIONS];
-    if (view->records->mode != SN_HEAP_DARK_MATTER) {
-        sn_heap_sums sums = print_section(view, SN_HEAP_ALL);
+static void print_sections(const sn_heapfile_view *view) {
+    const sn_heapfile_sums *total = &view->records->total;
+    sn_heapfile_sums of[SN_HEAPFILE_SECTIONS];
+    if (view->records->mode != SN_HEAPFILE_DARK_MATTER) {
+        sn_heapfile_sums sums = print_section(view, SN_HEAPFILE_ALL);
         printf("\nTotal: %s bytes in %s block%s (%s requested, %s slop)\n", number(sums.usable), number(sums.blocks),
                plural(sums.blocks), number(sums.requested), number(sums.slop));
         if (sums.blocks != total->blocks || sums.usable != total->usable)
@@ -153,41 +153,41 @@ static void print_sections(const sn_heap_view *view) {
                    plural(total->blocks));
         return;
     }
-    for (sn_heap_section section = SN_HEAP_TWICE_REPORTED; section < SN_HEAP_SECTIONS; section++)
+    for (sn_heapfile_section section = SN_HEAPFILE_TWICE_REPORTED; section < SN_HEAPFILE_SECTIONS; section++)
         of[section] = print_section(view, section);
     printf("\nTotal\n");
     print_dark_matter_line("all", total, total);
-    print_dark_matter_line("unreported", &of[SN_HEAP_UNREPORTED], total);
-    print_dark_matter_line("once-reported", &of[SN_HEAP_ONCE_REPORTED], total);
-    print_dark_matter_line("twice-reported", &of[SN_HEAP_TWICE_REPORTED], total);
+    print_dark_matter_line("unreported", &of[SN_HEAPFILE_UNREPORTED], total);
+    print_dark_matter_line("once-reported", &of[SN_HEAPFILE_ONCE_REPORTED], total);
+    print_dark_matter_line("twice-reported", &of[SN_HEAPFILE_TWICE_REPORTED], total);
 }
 
 /* ----------------------------------------------------------------------------- leaks */
 
-static void print_leaks(const sn_heap_view *view) {
-    const sn_heap_leaks *leaks = view->leaks;
+static void print_leaks(const sn_heapfile_view *view) {
+    const sn_heapfile_leaks *leaks = view->leaks;
     printf("\nLeaks\n");
-    for (unsigned verdict = 0; verdict < SN_HEAP_VERDICTS; verdict++) {
-        printf("  %-52s %16s bytes in %s block%s\n", sn_heap_verdict_meanings[verdict],
+    for (unsigned verdict = 0; verdict < SN_HEAPFILE_VERDICTS; verdict++) {
+        printf("  %-52s %16s bytes in %s block%s\n", sn_heapfile_verdict_meanings[verdict],
                number((int64_t)leaks->totals[verdict].bytes), number((int64_t)leaks->totals[verdict].blocks),
                plural((int64_t)leaks->totals[verdict].blocks));
     }
     for (size_t i = 0; i < leaks->rows.count; i++) {
-        const sn_heap_leak_row *row = &leaks->rows.items[i];
-        if (row->verdict == SN_HEAP_REACHABLE)
+        const sn_heapfile_leak_row *row = &leaks->rows.items[i];
+        if (row->verdict == SN_HEAPFILE_REACHABLE)
             continue;
-        printf("\n%s: %s bytes in %s block%s\n", sn_heap_verdict_meanings[row->verdict], number((int64_t)row->sums.bytes),
+        printf("\n%s: %s bytes in %s block%s\n", sn_heapfile_verdict_meanings[row->verdict], number((int64_t)row->sums.bytes),
                number((int64_t)row->sums.blocks), plural((int64_t)row->sums.blocks));
-        sn_heap_print_stack(&view->records->stacks, view->records->items.items[row->record].stack, 4);
+        sn_heapfile_print_stack(&view->records->stacks, view->records->items.items[row->record].stack, 4);
     }
 }
 
-static void print_head(const sn_heap_view *view) {
+static void print_head(const sn_heapfile_view *view) {
     for (size_t i = 0; i < view->file_count; i++) {
-        const sn_heap_file *file = &view->files[i];
+        const sn_heapfile *file = &view->files[i];
         printf("%s%s\n", view->file_count == 1 ? "sonde report: " : i == 0 ? "sonde report: before: " : "               after: ",
                view->paths[i]);
-        printf("  mode %s", sn_heap_mode_names[file->mode]);
+        printf("  mode %s", sn_heapfile_mode_names[file->mode]);
         if (file->options != NULL) {
             printf(", options ");
             sn_form_print(file->options, WHOLE_LINE, SN_FORM_CUT_END);
@@ -196,7 +196,7 @@ static void print_head(const sn_heap_view *view) {
     }
 }
 
-void sn_heap_print_text(const sn_heap_view *view) {
+void sn_heapfile_print_text(const sn_heapfile_view *view) {
     print_head(view);
     print_sections(view);
     if (view->leaks != NULL)

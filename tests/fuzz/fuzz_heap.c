@@ -21,7 +21,7 @@ static unsigned long accepted, refused;
 static int descriptor = -1; /**< of the input, in memory */
 
 /** Each reading has its own place in the file. */
-int sn_heap_open(const char *path) {
+int sn_heapfile_open(const char *path) {
     char name[40];
     if (path[0] == '/')
         return open(path, O_RDONLY);
@@ -35,90 +35,90 @@ static void require(int promise) {
     }
 }
 
-static void check_records(const sn_heap_file *file) {
+static void check_records(const sn_heapfile *file) {
     static const char *filter[] = {"!main"};
-    sn_heap_records records = {.stacks = {.max_frames = 2, .ignores_allocators = true}};
-    sn_heap_sums sums = {0};
-    sn_heap_records_add(&records, file, -1);
-    sn_heap_records_add(&records, file, 1);
-    sn_heap_records_choose(&records, SN_HEAP_BY_SLOP, &(sn_texts){0}, &(sn_texts){0});
+    sn_heapfile_records records = {.stacks = {.max_frames = 2, .ignores_allocators = true}};
+    sn_heapfile_sums sums = {0};
+    sn_heapfile_records_add(&records, file, -1);
+    sn_heapfile_records_add(&records, file, 1);
+    sn_heapfile_records_choose(&records, SN_HEAPFILE_BY_SLOP, &(sn_texts){0}, &(sn_texts){0});
     require(records.shown.count == 0 && records.total.usable == 0);
-    sn_heap_records_add(&records, file, 1);
-    sn_heap_records_choose(&records, SN_HEAP_BY_BLOCKS, &(sn_texts){.items = filter, .count = 1}, &(sn_texts){0});
-    sn_heap_records_choose(&records, SN_HEAP_BY_USABLE, &(sn_texts){0}, &(sn_texts){0});
-    sn_heap_records_list_blocks(&records);
+    sn_heapfile_records_add(&records, file, 1);
+    sn_heapfile_records_choose(&records, SN_HEAPFILE_BY_BLOCKS, &(sn_texts){.items = filter, .count = 1}, &(sn_texts){0});
+    sn_heapfile_records_choose(&records, SN_HEAPFILE_BY_USABLE, &(sn_texts){0}, &(sn_texts){0});
+    sn_heapfile_records_list_blocks(&records);
     for (size_t i = 0; i < records.items.count; i++) {
         sums.blocks += records.items.items[i].sums.blocks;
         sums.usable += records.items.items[i].sums.usable;
     }
     require(sums.blocks == (int64_t)file->count && sums.usable == (int64_t)file->usable);
     require(records.first_block.items[records.items.count] == file->blocks.count);
-    sn_heap_records_release(&records);
+    sn_heapfile_records_release(&records);
 }
 
-static void check_graph(const sn_heap_file *file, sn_heap_index *index) {
-    char explanation[SN_HEAP_EXPLANATION_SIZE];
-    sn_heap_graph graph;
-    if (!sn_heap_graph_make(&graph, file, index, explanation)) {
+static void check_graph(const sn_heapfile *file, sn_heapfile_index *index) {
+    char explanation[SN_HEAPFILE_EXPLANATION_SIZE];
+    sn_heapfile_graph graph;
+    if (!sn_heapfile_graph_make(&graph, file, index, explanation)) {
         require(explanation[0] != '\0'); /* contents are looked at for the first time */
         return;
     }
-    sn_heap_reach reach = sn_heap_reach_make(&graph);
-    sn_heap_retained retained = sn_heap_retained_make(&graph, &reach);
+    sn_heapfile_reach reach = sn_heapfile_reach_make(&graph);
+    sn_heapfile_retained retained = sn_heapfile_retained_make(&graph, &reach);
     uint64_t top = 0;
     for (uint32_t i = 0; i < graph.block_count; i++) {
-        require(reach.verdicts[i] < SN_HEAP_VERDICTS && retained.blocks[i] >= 1);
-        top += retained.dominators[i] == SN_HEAP_NONE ? retained.blocks[i] : 0;
-        sn_heap_path path = sn_heap_graph_path(&graph, i);
-        require((path.count > 0) == (reach.verdicts[i] >= SN_HEAP_INTERIOR));
+        require(reach.verdicts[i] < SN_HEAPFILE_VERDICTS && retained.blocks[i] >= 1);
+        top += retained.dominators[i] == SN_HEAPFILE_NONE ? retained.blocks[i] : 0;
+        sn_heapfile_path path = sn_heapfile_graph_path(&graph, i);
+        require((path.count > 0) == (reach.verdicts[i] >= SN_HEAPFILE_INTERIOR));
         sn_vector_release(&path);
     }
     require(top == graph.block_count);
-    sn_heap_retained_release(&retained);
-    sn_heap_reach_release(&reach);
-    sn_heap_graph_release(&graph);
+    sn_heapfile_retained_release(&retained);
+    sn_heapfile_reach_release(&reach);
+    sn_heapfile_graph_release(&graph);
 }
 
-static void check_clamping(const sn_heap_file *file, sn_heap_index *index) {
-    char name[60], again[60], explanation[SN_HEAP_EXPLANATION_SIZE];
-    sn_heap_clamp_stats first = {0}, second = {0};
+static void check_clamping(const sn_heapfile *file, sn_heapfile_index *index) {
+    char name[60], again[60], explanation[SN_HEAPFILE_EXPLANATION_SIZE];
+    sn_heapfile_clamp_stats first = {0}, second = {0};
     snprintf(name, sizeof name, "/tmp/fuzz_heap.%d", (int)getpid());
     snprintf(again, sizeof again, "/tmp/fuzz_heap.%d.again", (int)getpid());
-    if (sn_heap_clamp(file, index, "input", name, &first, explanation)) {
-        sn_heap_file clamped = {.path = name};
-        require(sn_heap_file_read(&clamped, open(name, O_RDONLY), NULL, explanation) && clamped.usable == file->usable);
-        require(sn_heap_clamp(&clamped, index, name, again, &second, explanation));
+    if (sn_heapfile_clamp(file, index, "input", name, &first, explanation)) {
+        sn_heapfile clamped = {.path = name};
+        require(sn_heapfile_read(&clamped, open(name, O_RDONLY), NULL, explanation) && clamped.usable == file->usable);
+        require(sn_heapfile_clamp(&clamped, index, name, again, &second, explanation));
         require(second.insides == 0 && second.others == 0 && second.starts == first.starts + first.insides);
-        sn_heap_file_release(&clamped);
+        sn_heapfile_release(&clamped);
         unlink(again);
     }
     unlink(name);
 }
 
-static void check(const sn_heap_file *file) {
-    char explanation[SN_HEAP_EXPLANATION_SIZE];
-    sn_heap_index index;
+static void check(const sn_heapfile *file) {
+    char explanation[SN_HEAPFILE_EXPLANATION_SIZE];
+    sn_heapfile_index index;
     check_records(file);
-    if (sn_heap_index_make(&index, file, explanation)) {
+    if (sn_heapfile_index_make(&index, file, explanation)) {
         for (size_t i = 0; i < file->blocks.count; i++)
-            require(sn_heap_index_find(&index, file->blocks.items[i].address, NULL) == i);
+            require(sn_heapfile_index_find(&index, file->blocks.items[i].address, NULL) == i);
         check_graph(file, &index);
         check_clamping(file, &index);
-        sn_heap_index_release(&index);
+        sn_heapfile_index_release(&index);
     }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
-    char explanation[SN_HEAP_EXPLANATION_SIZE] = "";
-    sn_heap_file file = {.path = "input"};
-    sn_heap_watch watch = sn_heap_watch_for(0x1008);
-    sn_heap_listener listener = sn_heap_watch_listener(&watch);
+    char explanation[SN_HEAPFILE_EXPLANATION_SIZE] = "";
+    sn_heapfile file = {.path = "input"};
+    sn_heapfile_watch watch = sn_heapfile_watch_for(0x1008);
+    sn_heapfile_listener listener = sn_heapfile_watch_listener(&watch);
     descriptor = memfd_create("input", 0);
     require(descriptor >= 0 && write(descriptor, bytes, size) == (ssize_t)size);
-    sn_heap_file_recognises((const char *)bytes, size);
-    if (sn_heap_file_read(&file, sn_heap_open("input"), size % 2 ? &listener : NULL, explanation)) {
+    sn_heapfile_recognises((const char *)bytes, size);
+    if (sn_heapfile_read(&file, sn_heapfile_open("input"), size % 2 ? &listener : NULL, explanation)) {
         accepted++;
         check(&file);
     } else {
@@ -126,7 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         require(explanation[0] != '\0' && strchr(explanation, '\n') == NULL);
     }
     sn_vector_release(&watch.sightings);
-    sn_heap_file_release(&file);
+    sn_heapfile_release(&file);
     close(descriptor);
     return 0;
 }
