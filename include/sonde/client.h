@@ -48,6 +48,13 @@ enum {
     SN_REQUEST_STOP_INSTRUMENTATION,
 };
 
+/** Requests of the tool heap (docs/heap.md). */
+enum {
+    SN_REQUEST_HEAP_REPORT = SN_REQUEST_NUMBER('S', 'H', 0), /**< (address): the program's accounting covers this block */
+    SN_REQUEST_HEAP_REPORT_ON_ALLOCATION,                    /**< (address): the same, since it was allocated */
+    SN_REQUEST_HEAP_CLEAR_REPORTS,                           /**< forget reports, but for those on allocation */
+};
+
 /**
  * Make request `number` with five arguments; returns what the tool answers, or `otherwise` when there is no tool or it does
  * not know the request.
@@ -89,6 +96,17 @@ static inline int __attribute__((format(printf, 1, 2))) sn_client_print(const ch
 static inline int sn_client_control(const char *word) {
     return (int)sn_client_request(0, SN_REQUEST_COMMAND, (uint64_t)(uintptr_t)word, 0, 0, 0, 0);
 }
+
+/** Say that the program's own accounting covers the block at `address`; sonde heap --mode=dark-matter tells of the others. */
+static inline void sn_client_heap_report(const void *address) {
+    sn_client_request(0, SN_REQUEST_HEAP_REPORT, (uint64_t)(uintptr_t)address, 0, 0, 0, 0);
+}
+/** The same right after its allocation, for good. */
+static inline void sn_client_heap_report_on_allocation(const void *address) {
+    sn_client_request(0, SN_REQUEST_HEAP_REPORT_ON_ALLOCATION, (uint64_t)(uintptr_t)address, 0, 0, 0, 0);
+}
+/** Accounting begins anew. */
+static inline void sn_client_heap_clear_reports(void) { sn_client_request(0, SN_REQUEST_HEAP_CLEAR_REPORTS, 0, 0, 0, 0, 0); }
 
 /** What a profiler is asked for: SN_REQUEST_DUMP_STATS and the ones behind it. */
 static inline void sn_client_profile(uint64_t request) { sn_client_request(0, request, 0, 0, 0, 0, 0); }

@@ -403,6 +403,19 @@ void sn_thread_set_data(sn_thread *thread, void *data);
 /** Visit all live threads. Threads neither start nor end meanwhile. */
 void sn_threads_visit(void (*visit)(sn_thread *thread, void *data), void *data);
 
+/** The thread that runs the callback. */
+sn_thread *sn_running_thread(void);
+
+/** Call `work` while all other threads stand still, each at an instruction or in a system call, and none starts or ends. From
+    callbacks in the engine, when the caller holds no lock that a callback may wait for. */
+void sn_while_still(void (*work)(void *data), void *data);
+
+/** The value of general register `number` (as in sn_operand.reg), and its name; NULL if there is no such. Of the thread that
+    runs, from C code; of others, while they stand still. */
+const char *sn_thread_register(const sn_thread *thread, unsigned number, uint64_t *value);
+/** The stack pointer among them. */
+uint64_t sn_thread_stack_pointer(const sn_thread *thread);
+
 /* ---------------------------------------------------------- calling contexts */
 
 /**
@@ -458,6 +471,8 @@ bool sn_call_frame_counter(const sn_call_frame *frame, sn_counter *inclusive);
 uint64_t sn_call_frame_site(const sn_call_frame *frame);
 /** Whether it is a signal handler's. May be called from SN_FAST functions. */
 bool sn_call_frame_is_handler(const sn_call_frame *frame);
+/** Where on the client's stack its return address lies; 0 of the first one of a stack. May be called from SN_FAST functions. */
+uint64_t sn_call_frame_slot(const sn_call_frame *frame);
 
 /** The frame that the thread is in; may be called from SN_FAST functions. Its `target` may be 0 when it is the first one of
     a stack; what is below it is found by sn_call_frame_below(). */
@@ -570,6 +585,9 @@ typedef struct sn_memory_range {
     bool is_break;        /**< the heap that brk moves */
 } sn_memory_range;
 
+/** Visit the client's mappings, by address. The paths live as long as the callback, which may not call back. */
+void sn_memory_visit(void (*visit)(const sn_memory_range *range, void *data), void *data);
+
 /** Memory that a system call reads or writes in the client's address space. */
 typedef struct sn_system_range {
     uint64_t start;
@@ -598,6 +616,11 @@ FILE *sn_output(void);
     file `default_name` (with %p for the process, as in --output=) when --output is not given; NULL: to the log. An output
     that is needed again after `end`, since the program goes on behind an execve that failed, is not emptied. */
 void sn_output_is_record(const char *default_name);
+
+/** From the start callback, for a tool that writes files of its own in place of a report: what --output says, made absolute,
+    else `default_name`, checked as by sn_file_template(). For sn_file_create(), with something behind it for further files;
+    what is printed to sn_output() goes to the log then. */
+const char *sn_output_template(const char *default_name);
 
 /** A file that the tool writes beside its output. From the start callback: checks the name that an option gave (%p, %n,
     %q{VARIABLE} and %% as in --output=), failing the run with one line that names `option`, and makes it absolute: the

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/descriptor.h"
@@ -64,6 +65,19 @@ void sn_output_is_record(const char *default_name) {
         sn_settings_current.output = sn_filename_absolute(default_name);
         sn_output_open();
     }
+}
+
+/** What was opened for a report is none, and no file that must be kept. */
+const char *sn_output_template(const char *default_name) {
+    const char *name = sn_settings_current.output;
+    struct stat status;
+    if (!name)
+        return sn_file_template("output", default_name);
+    if (fstat(output_descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0)
+        unlink(output_name);
+    sn_descriptor_close(&output_descriptor);
+    sn_settings_current.output = NULL;
+    return sn_file_template("output", name);
 }
 
 static ssize_t write_stream(void *cookie, const char *text, size_t size) {

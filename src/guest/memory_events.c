@@ -62,15 +62,34 @@ static void add_regions(region_list *list, uint64_t start, uint64_t end) {
 
 /* -------------------------------------------------------------------------- telling */
 
-static void tell_mapped(const sn_region *region) {
-    const sn_tool *tool = sn_current_tool();
-    sn_memory_range range = {.start = region->start,
+static sn_memory_range range_of(const sn_region *region) {
+    return (sn_memory_range){.start = region->start,
                              .end = region->end,
                              .protection = region->protection,
                              .path = region->path,
                              .offset = region->path ? region->offset : 0,
                              .is_stack = region->kind == SN_REGION_STACK,
                              .is_break = region->kind == SN_REGION_BREAK};
+}
+
+typedef struct range_visit {
+    void (*visit)(const sn_memory_range *range, void *data);
+    void *data;
+} range_visit;
+
+static void visit_range(const sn_region *region, void *data) {
+    const range_visit *to = data;
+    sn_memory_range range = range_of(region);
+    to->visit(&range, to->data);
+}
+
+void sn_memory_visit(void (*visit)(const sn_memory_range *range, void *data), void *data) {
+    sn_space_visit(visit_range, &(range_visit){visit, data});
+}
+
+static void tell_mapped(const sn_region *region) {
+    const sn_tool *tool = sn_current_tool();
+    sn_memory_range range = range_of(region);
     if (tool->memory_mapped) SN_TELL_TOOL("memory_mapped", tool->memory_mapped(&range));
     if (sn_events_wanted.modules) sn_module_events_mapped(region);
 }

@@ -346,6 +346,22 @@ void sn_world_stop(sn_thread *thread) {
     await_all_clear(thread, offsetof(sn_thread, in_client));
 }
 
+sn_thread *sn_running_thread(void) { return sn_thread_current(); }
+
+void sn_while_still(void (*work)(void *data), void *data) {
+    static sn_thread *stopper; /* who holds the gate; others only compare it with themselves */
+    sn_thread *thread = sn_thread_current();
+    bool stops = !thread->failed && stopper != thread;
+    if (stops) {
+        sn_world_stop(thread);
+        stopper = thread;
+    }
+    work(data);
+    if (!stops) return;
+    stopper = NULL;
+    sn_gate_open();
+}
+
 /* ------------------------------------------------------------------------- making */
 
 /** What clone and clone3 have in common. */

@@ -26,7 +26,7 @@ void sn_thread_discard(sn_thread *thread);
 
 /** Lowest address of the signal stack of the host's handler. */
 void *sn_thread_signal_stack(const sn_thread *thread);
-uint64_t sn_thread_stack_pointer(const sn_thread *thread);
+/* sn_thread_stack_pointer(), of any thread that stands still: sonde/tool.h. */
 
 /** Enter into the list of living threads, call the tool. */
 void sn_thread_started(sn_thread *thread);

@@ -67,6 +67,7 @@ typedef struct sn_heap_shared {
     sn_slot slot;               /**< the thread's sn_heap_thread */
     uint64_t attends;           /**< 1: the tool has something to do in the engine */
     sn_slot own_attends;        /**< 1: the thread has */
+    bool is_shared;             /**< there has been more than one thread: before, nothing needs to be atomic */
     uint64_t allocated;         /**< bytes, ever */
     sn_heap_block *records;     /**< number 0 is not used */
     uint32_t *table;            /**< the record of the block that begins in 8 bytes of the data window */

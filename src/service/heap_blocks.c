@@ -82,6 +82,11 @@ static uint32_t *entry_of(uint64_t address) {
 }
 
 static bool replace(uint32_t *entry, uint32_t expected, uint32_t number) {
+    if (!sn_heap.is_shared) {
+        if (*entry != expected) return false;
+        *entry = number;
+        return true;
+    }
     return __atomic_compare_exchange_n(entry, &expected, number, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
@@ -146,7 +151,8 @@ sn_heap_block *sn_heap_add(sn_thread *thread, uint64_t address, uint64_t request
     if (older) sn_heap_end(thread, older);
     sn_heap_block *block = entry ? new_record(own) : 0;
     if (!block) return 0;
-    __atomic_fetch_add(&sn_heap.allocated, requested, __ATOMIC_RELAXED);
+    if (sn_heap.is_shared) __atomic_fetch_add(&sn_heap.allocated, requested, __ATOMIC_RELAXED);
+    else sn_heap.allocated += requested;
     block->address = address;
     block->requested = requested;
     block->usable = usable > requested ? usable : requested;

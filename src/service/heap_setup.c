@@ -19,6 +19,9 @@ static void *reserve(uint64_t size) {
 }
 
 static void thread_begins(sn_thread *thread) {
+    static bool has_begun;
+    sn_heap.is_shared = has_begun;
+    has_begun = true;
     sn_heap_thread *own = mmap(NULL, sizeof *own, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (own == MAP_FAILED) sn_fail(SN_STATUS_ENGINE, "out of memory for a thread's heap");
     thread->slots[sn_heap.slot] = (uint64_t)own;
@@ -77,12 +80,18 @@ bool sn_heap_freed_at(uint64_t address, sn_heap_block *block) {
     return false;
 }
 
-void sn_heap_visit(void (*visit)(sn_heap_block *block, void *data), void *data) {
-    sn_thread *thread = sn_thread_current();
-    bool stops = !thread->failed;
-    if (stops) sn_world_stop(thread);
+typedef struct visiting {
+    void (*visit)(sn_heap_block *block, void *data);
+    void *data;
+} visiting;
+
+static void visit_all(void *data) {
+    const visiting *to = data;
     uint32_t count = __atomic_load_n(&sn_heap.next_record, __ATOMIC_ACQUIRE);
     for (uint32_t number = 1; number < count; number++)
-        if (sn_heap.records[number].state == SN_HEAP_LIVE) visit(&sn_heap.records[number], data);
-    if (stops) sn_gate_open();
+        if (sn_heap.records[number].state == SN_HEAP_LIVE) to->visit(&sn_heap.records[number], to->data);
+}
+
+void sn_heap_visit(void (*visit)(sn_heap_block *block, void *data), void *data) {
+    sn_while_still(visit_all, &(visiting){visit, data});
 }

@@ -55,4 +55,12 @@ void sn_machine_prepare_thread(sn_thread *thread) {
     memcpy(area + MXCSR_OFFSET, &mxcsr, 4);
 }
 
+const char *sn_thread_register(const sn_thread *thread, unsigned number, uint64_t *value) {
+    static const char *const names[16] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
+                                          "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"};
+    if (number >= 16) return NULL;
+    *value = thread->general[number];
+    return names[number];
+}
+
 void sn_thread_bind(sn_thread *thread) { sn_syscall(__NR_arch_prctl, ARCH_SET_GS, thread); }

@@ -1,0 +1,317 @@
+/**
+ * @fileoverview The heap's contents. See scan.h.
+ *
+ * Everything is read while the program's threads stand still: blocks and roots in one visit, whose results are written then. A block
+ * that lies in another one is left out, so that no address belongs to two.
+ */
+#define _GNU_SOURCE
+#include "scan.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <sonde/heap.h>
+
+#define WORD 8
+#define CHUNK (UINT64_C(1) << 16)
+
+typedef struct block_list {
+    sn_heap_block *items;
+    size_t count, room;
+} block_list;
+
+/** Text of the roots, made while the heap stands still. */
+static char *roots_text;
+static size_t roots_size;
+
+static void note_block(sn_heap_block *block, void *data) {
+    block_list *list = data;
+    if (list->count == list->room) {
+        list->room = list->room != 0 ? 2 * list->room : 4096;
+        list->items = reallocarray(list->items, list->room, sizeof *list->items);
+        if (list->items == NULL) {
+            sn_fail(125, "heap: out of memory");
+        }
+    }
+    list->items[list->count++] = *block;
+}
+
+static int by_address(const void *left, const void *right) {
+    const sn_heap_block *a = left, *b = right;
+    if (a->address != b->address) {
+        return a->address < b->address ? -1 : 1;
+    }
+    return a->requested > b->requested ? -1 : a->requested < b->requested;
+}
+
+static void drop_contained(block_list *list) {
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const sn_heap_block *before = kept != 0 ? &list->items[kept - 1] : NULL;
+        if (before == NULL || list->items[i].address >= before->address + before->requested) {
+            list->items[kept++] = list->items[i];
+        }
+    }
+    list->count = kept;
+}
+
+/* --------------------------------------------------------------------------------------------------- contents */
+
+/** Memory that cannot be read (a block told by a request may be anywhere) is zero. */
+static void read_memory(uint64_t address, void *to, size_t size) {
+    struct iovec here = {to, size}, there = {(void *)(uintptr_t)address, size};
+    ssize_t done = process_vm_readv(getpid(), &here, 1, &there, 1, 0);
+    size_t read = done > 0 ? (size_t)done : 0;
+    memset((char *)to + read, 0, size - read);
+}
+
+static char *put_hexadecimal(char *at, uint64_t value) {
+    static const char digits[] = "0123456789abcdef";
+    unsigned count = value != 0 ? (67 - (unsigned)__builtin_clzll(value)) / 4 : 1;
+    for (unsigned i = count; i-- > 0; value >>= 4) {
+        at[i] = digits[value & 15];
+    }
+    return at + count;
+}
+
+/** `"...", ` for each word; returns where the text ends. */
+static char *put_words(char *at, const uint64_t *words, size_t count, bool *is_first) {
+    for (size_t i = 0; i < count; i++) {
+        if (!*is_first) {
+            *at++ = ',';
+        }
+        *is_first = false;
+        *at++ = '"';
+        at = put_hexadecimal(at, words[i]);
+        *at++ = '"';
+    }
+    return at;
+}
+
+/** The words from `address` on, zeros at the end left out. */
+static void write_words(FILE *file, uint64_t address, uint64_t size) {
+    static __thread uint64_t words[CHUNK / WORD];
+    static __thread char text[CHUNK / WORD * 20];
+    bool is_first = true;
+    uint64_t zeros = 0; /* read, and to be written if something comes behind them */
+    for (uint64_t done = 0; done < size; done += CHUNK) {
+        uint64_t piece = size - done < CHUNK ? size - done : CHUNK;
+        size_t count = piece / WORD, last = count;
+        read_memory(address + done, words, piece);
+        while (last > 0 && words[last - 1] == 0) {
+            last--;
+        }
+        for (; last != 0 && zeros != 0; zeros--) {
+            fputs(is_first ? "\"0\"" : ",\"0\"", file);
+            is_first = false;
+        }
+        fwrite(text, 1, (size_t)(put_words(text, words, last, &is_first) - text), file);
+        zeros += count - last;
+    }
+}
+
+static void write_block(heap_rows *rows, const sn_heap_block *block) {
+    heap_row_begin(rows, block->requested, block->usable - block->requested, block->context);
+    fprintf(rows->file, ", \"addr\": \"%lx\", \"contents\": [", block->address);
+    write_words(rows->file, block->address, block->requested / WORD * WORD);
+    fputc(']', rows->file);
+    heap_row_end(rows);
+}
+
+/* ------------------------------------------------------------------------------------------------------ roots */
+
+typedef struct root_search {
+    const block_list *blocks;
+    FILE *file;
+    bool has_some;
+    size_t thread_count;
+    struct {
+        uint64_t stack_pointer;
+        int id;
+    } threads[256];
+} root_search;
+
+/** Whether an address lies in a block, or one begins there. */
+static bool is_in_block(const block_list *blocks, uint64_t address) {
+    size_t low = 0, high = blocks->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (blocks->items[middle].address <= address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    const sn_heap_block *block = low != 0 ? &blocks->items[low - 1] : NULL;
+    return block != NULL && (address - block->address < block->requested || address == block->address);
+}
+
+static void begin_root(root_search *search, const char *kind) {
+    fprintf(search->file, "%s\n  {\"kind\": \"%s\"", search->has_some ? "," : "", kind);
+    search->has_some = true;
+}
+
+static void look_at_registers(sn_thread *thread, void *data) {
+    root_search *search = data;
+    uint64_t value;
+    const char *name;
+    for (unsigned i = 0; (name = sn_thread_register(thread, i, &value)) != NULL; i++) {
+        if (is_in_block(search->blocks, value)) {
+            begin_root(search, "register");
+            fprintf(search->file, ", \"name\": \"%s\", \"thread\": %d, \"contents\": [\"%lx\"]}", name, sn_thread_id(thread), value);
+        }
+    }
+    if (search->thread_count < sizeof search->threads / sizeof search->threads[0]) {
+        search->threads[search->thread_count].stack_pointer = sn_thread_stack_pointer(thread);
+        search->threads[search->thread_count++].id = sn_thread_id(thread);
+    }
+}
+
+/** What the words of a stretch of memory are roots of. */
+typedef struct stretch {
+    const char *kind, *module;
+    int thread;
+} stretch;
+
+static void write_root(root_search *search, const stretch *from, uint64_t address, uint64_t value) {
+    begin_root(search, from->kind);
+    if (from->module != NULL) {
+        fputs(", \"module\": ", search->file);
+        heap_print_string(search->file, from->module);
+    }
+    if (from->thread != 0) {
+        fprintf(search->file, ", \"thread\": %d", from->thread);
+    }
+    fprintf(search->file, ", \"addr\": \"%lx\", \"contents\": [\"%lx\"]}", address, value);
+}
+
+static void look_at_words(root_search *search, const stretch *from, uint64_t start, uint64_t end) {
+    static __thread uint64_t words[CHUNK / WORD];
+    for (start = (start + WORD - 1) / WORD * WORD; start + WORD <= end;) {
+        uint64_t piece = end - start < CHUNK ? end - start : CHUNK;
+        read_memory(start, words, piece);
+        for (size_t i = 0; i < piece / WORD; i++) {
+            uint64_t address = start + i * WORD;
+            if (words[i] != 0 && is_in_block(search->blocks, words[i]) && !is_in_block(search->blocks, address)) {
+                write_root(search, from, address, words[i]);
+            }
+        }
+        start += piece / WORD * WORD;
+    }
+}
+
+/** Whether a block begins in [start, end): then the rest of it belongs to the allocator, and points to what is free. */
+static bool holds_blocks(const block_list *blocks, uint64_t start, uint64_t end) {
+    size_t low = 0, high = blocks->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (blocks->items[middle].address < start) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < blocks->count && blocks->items[low].address < end;
+}
+
+typedef struct range_list {
+    struct {
+        uint64_t start, end;
+        char *path;
+        bool is_break;
+    } *items;
+    size_t count, room;
+} range_list;
+
+static void note_range(const sn_memory_range *range, void *data) {
+    range_list *list = data;
+    if ((range->protection & (PROT_READ | PROT_WRITE)) != (PROT_READ | PROT_WRITE)) {
+        return;
+    }
+    if (list->count == list->room) {
+        list->room = list->room != 0 ? 2 * list->room : 256;
+        list->items = reallocarray(list->items, list->room, sizeof *list->items);
+        if (list->items == NULL) {
+            sn_fail(125, "heap: out of memory");
+        }
+    }
+    list->items[list->count].start = range->start;
+    list->items[list->count].end = range->end;
+    list->items[list->count].is_break = range->is_break;
+    list->items[list->count++].path = range->path != NULL ? strdup(range->path) : NULL;
+}
+
+static void look_at_range(root_search *search, uint64_t start, uint64_t end, const char *path, const char *before) {
+    for (size_t i = 0; i < search->thread_count; i++) {
+        uint64_t stack_pointer = search->threads[i].stack_pointer;
+        if (stack_pointer >= start && stack_pointer < end) {
+            /* Above it is what belongs to the thread; also, in threads' stacks, their own variables. */
+            look_at_words(search, &(stretch){.kind = "stack", .thread = search->threads[i].id}, stack_pointer, end);
+            return;
+        }
+    }
+    const char *module = path != NULL ? path : before;
+    if (module != NULL && module[0] != '[') {
+        look_at_words(search, &(stretch){.kind = "global", .module = module}, start, end);
+    } else if (!holds_blocks(search->blocks, start, end)) {
+        look_at_words(search, &(stretch){.kind = "memory"}, start, end);
+    }
+}
+
+static void look_at_memory(root_search *search) {
+    range_list ranges = {0};
+    sn_memory_visit(note_range, &ranges);
+    for (size_t i = 0; i < ranges.count; i++) {
+        /* Zeroes of a module's data are anonymous memory right behind its file's. */
+        bool joins = i != 0 && ranges.items[i].path == NULL && ranges.items[i - 1].path != NULL &&
+                     ranges.items[i - 1].end == ranges.items[i].start;
+        if (!ranges.items[i].is_break || !holds_blocks(search->blocks, ranges.items[i].start, ranges.items[i].end)) {
+            look_at_range(search, ranges.items[i].start, ranges.items[i].end, ranges.items[i].path,
+                          joins ? ranges.items[i - 1].path : NULL);
+        }
+    }
+    for (size_t i = 0; i < ranges.count; i++) {
+        free(ranges.items[i].path);
+    }
+    free(ranges.items);
+}
+
+static void find_roots(const block_list *blocks) {
+    root_search search = {.blocks = blocks, .file = open_memstream(&roots_text, &roots_size)};
+    if (search.file == NULL) {
+        sn_fail(125, "heap: out of memory");
+    }
+    sn_threads_visit(look_at_registers, &search);
+    look_at_memory(&search);
+    fclose(search.file);
+}
+
+/* ---------------------------------------------------------------------------------------------------- writing */
+
+static void write_all(void *data) {
+    heap_rows *rows = data;
+    block_list blocks = {0};
+    sn_heap_visit(note_block, &blocks);
+    if (blocks.count != 0) {
+        qsort(blocks.items, blocks.count, sizeof *blocks.items, by_address);
+    }
+    drop_contained(&blocks);
+    for (size_t i = 0; i < blocks.count; i++) {
+        write_block(rows, &blocks.items[i]);
+    }
+    find_roots(&blocks);
+    free(blocks.items);
+}
+
+void heap_scan_write(heap_rows *rows) {
+    sn_while_still(write_all, rows);
+}
+
+void heap_scan_write_roots(FILE *file) {
+    fprintf(file, " \"roots\": [%s\n ],\n", roots_text != NULL ? roots_text : "");
+    free(roots_text);
+    roots_text = NULL;
+}

@@ -1,0 +1,215 @@
+/**
+ * @fileoverview Totals and the peak. See totals.h. What the service calls is SN_FAST.
+ */
+#include "totals.h"
+
+#include <time.h>
+
+#include "dumps.h"
+#include "settings.h"
+
+/** Instructions: those of blocks entered, less those behind taken branches. */
+static sn_counter entered, skipped;
+
+/** The thread's: at which time it asks for attention; what the time is more than its own instructions. */
+static sn_slot next_slot, offset_slot, event_slot;
+
+static uint64_t live_bytes, live_extra, live_total, freed_bytes;
+static uint64_t peak_total, peak_bytes, peak_extra, peak_time;
+static uint64_t milliseconds; /**< as last seen */
+static uint64_t every_bytes_at = UINT64_MAX;
+static uint64_t admin;
+
+SN_FAST static uint64_t own_instructions(sn_thread *thread) {
+    return sn_counter_value(thread, entered) - sn_counter_value(thread, skipped);
+}
+
+/** Instructions of threads that are no more. */
+static uint64_t ended_instructions;
+
+static bool counts_instructions(void) {
+    return heap_current.time_unit == HEAP_INSTRUCTIONS && heap_current.mode == HEAP_TIMELINE;
+}
+
+void heap_totals_thread_end(sn_thread *thread) {
+    if (counts_instructions()) {
+        __atomic_fetch_add(&ended_instructions, own_instructions(thread), __ATOMIC_RELAXED);
+    }
+}
+
+void heap_totals_init(void) {
+    if (counts_instructions()) {
+        entered = sn_counter_new(1);
+        skipped = sn_counter_new(1);
+    }
+    next_slot = sn_slot_new();
+    offset_slot = sn_slot_new();
+    event_slot = sn_slot_new();
+    admin = (uint64_t)heap_current.heap_admin;
+    if (heap_current.every_bytes > 0) {
+        every_bytes_at = (uint64_t)heap_current.every_bytes;
+    }
+}
+
+void heap_totals_thread_start(sn_thread *thread) {
+    *sn_slot_of(thread, next_slot) = 0;
+    *sn_slot_of(thread, offset_slot) = 0;
+}
+
+void heap_time_instrument(sn_block *block) {
+    unsigned size = sn_block_size(block);
+    sn_count_entry(block, entered, size);
+    for (unsigned i = 0; i + 1 < size; i++) {
+        if (sn_block_instruction(block, i)->kind == SN_KIND_CONDITIONAL) {
+            sn_count_taken(block, i, skipped, size - 1 - i);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------------------------------- in the code cache */
+
+SN_FAST static uint64_t time_of(sn_thread *thread) {
+    switch (heap_current.time_unit) {
+    case HEAP_INSTRUCTIONS:
+        return own_instructions(thread) + *sn_slot_of(thread, offset_slot);
+    case HEAP_MILLISECONDS:
+        return __atomic_load_n(&milliseconds, __ATOMIC_RELAXED);
+    default:
+        return sn_heap_allocated() + __atomic_load_n(&freed_bytes, __ATOMIC_RELAXED);
+    }
+}
+
+/** Whether it is time for something that is done in the engine. */
+SN_FAST static void look_at_time(sn_thread *thread) {
+    enum { EVENTS_BETWEEN = 64 };
+    bool sees_clock = heap_current.time_unit == HEAP_MILLISECONDS || heap_current.every_seconds > 0;
+    if (heap_current.mode == HEAP_TIMELINE && time_of(thread) >= *sn_slot_of(thread, next_slot)) {
+        sn_heap_attend();
+    }
+    if (sees_clock && ++*sn_slot_of(thread, event_slot) % EVENTS_BETWEEN == 0) {
+        sn_heap_attend();
+    }
+    if (sn_heap_allocated() >= __atomic_load_n(&every_bytes_at, __ATOMIC_RELAXED)) {
+        __atomic_store_n(&every_bytes_at, UINT64_MAX, __ATOMIC_RELAXED);
+        heap_dumps_due(HEAP_EVERY_BYTES);
+    }
+}
+
+SN_FAST static void note_peak(sn_thread *thread, uint64_t total) {
+    if (total <= __atomic_load_n(&peak_total, __ATOMIC_RELAXED)) {
+        return;
+    }
+    __atomic_store_n(&peak_total, total, __ATOMIC_RELAXED);
+    peak_bytes = __atomic_load_n(&live_bytes, __ATOMIC_RELAXED);
+    peak_extra = __atomic_load_n(&live_extra, __ATOMIC_RELAXED);
+    peak_time = time_of(thread);
+    heap_cells_peak();
+}
+
+SN_FAST static uint64_t add_to(uint64_t *sum, uint64_t amount) {
+    return heap_is_shared ? __atomic_add_fetch(sum, amount, __ATOMIC_RELAXED) : (*sum += amount);
+}
+
+SN_FAST static void come(sn_thread *thread, uint64_t bytes, uint64_t extra) {
+    add_to(&live_bytes, bytes);
+    add_to(&live_extra, extra);
+    note_peak(thread, add_to(&live_total, bytes + extra));
+}
+
+SN_FAST static void go(uint64_t bytes, uint64_t extra) {
+    add_to(&live_bytes, -bytes);
+    add_to(&live_extra, -extra);
+    add_to(&live_total, -(bytes + extra));
+    add_to(&freed_bytes, bytes);
+}
+
+/** In the other modes files are made of the blocks themselves, and `word` belongs to reports.c. */
+SN_FAST static bool has_cells(void) {
+    return heap_current.mode == HEAP_TIMELINE || heap_current.mode == HEAP_LIVE || heap_current.mode == HEAP_CUMULATIVE;
+}
+
+SN_FAST void heap_allocated(sn_thread *thread, sn_heap_block *block) {
+    uint64_t slop = block->usable - block->requested;
+    if (!has_cells()) {
+        look_at_time(thread);
+        return;
+    }
+    heap_cell *cell = heap_cell_of(block->context, block->requested, slop);
+    block->word = heap_cell_number(cell);
+    heap_cell_add(cell, block->requested, slop);
+    come(thread, block->requested, slop + admin);
+    look_at_time(thread);
+}
+
+SN_FAST void heap_freed(sn_thread *thread, sn_heap_block *block) {
+    uint64_t slop = block->usable - block->requested;
+    if (!has_cells()) {
+        return;
+    }
+    heap_cell_remove(heap_cell_at((uint32_t)block->word), block->requested, slop, block->died - block->born);
+    go(block->requested, slop + admin);
+    look_at_time(thread);
+}
+
+SN_FAST void heap_measured(sn_thread *thread, sn_heap_block *block, uint64_t before) {
+    uint64_t old_slop = before - block->requested, slop = block->usable - block->requested;
+    if (!has_cells()) {
+        return;
+    }
+    heap_cell *cell = heap_cell_of(block->context, block->requested, slop);
+    heap_cell_undo(heap_cell_at((uint32_t)block->word), block->requested, old_slop);
+    block->word = heap_cell_number(cell);
+    heap_cell_add(cell, block->requested, slop);
+    add_to(&live_extra, slop - old_slop);
+    note_peak(thread, add_to(&live_total, slop - old_slop));
+}
+
+/* ------------------------------------------------------------------------------------------------ in the engine */
+
+void heap_bytes_come(sn_thread *thread, sn_context context, uint64_t bytes) {
+    heap_cell_add(heap_cell_of(context, bytes, 0), bytes, 0);
+    come(thread, bytes, 0);
+}
+
+void heap_bytes_go(sn_thread *thread, sn_context context, uint64_t bytes) {
+    (void)thread;
+    heap_cell_remove(heap_cell_of(context, bytes, 0), bytes, 0, 0);
+    go(bytes, 0);
+}
+
+heap_totals heap_totals_now(void) {
+    return (heap_totals){__atomic_load_n(&live_bytes, __ATOMIC_RELAXED), __atomic_load_n(&live_extra, __ATOMIC_RELAXED)};
+}
+
+heap_totals heap_totals_peak(uint64_t *time) {
+    *time = peak_time;
+    return (heap_totals){peak_bytes, peak_extra};
+}
+
+static void add_instructions(sn_thread *thread, void *sum) {
+    *(uint64_t *)sum += own_instructions(thread);
+}
+
+uint64_t heap_time(sn_thread *thread) {
+    static uint64_t started;
+    if (heap_current.time_unit == HEAP_MILLISECONDS) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        uint64_t since = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+        started = started != 0 ? started : since;
+        __atomic_store_n(&milliseconds, since - started, __ATOMIC_RELAXED);
+    } else if (counts_instructions()) {
+        uint64_t all = __atomic_load_n(&ended_instructions, __ATOMIC_RELAXED);
+        sn_threads_visit(add_instructions, &all);
+        *sn_slot_of(thread, offset_slot) = all - own_instructions(thread);
+    }
+    return time_of(thread);
+}
+
+void heap_totals_every_bytes(void) {
+    __atomic_store_n(&every_bytes_at, sn_heap_allocated() + (uint64_t)heap_current.every_bytes, __ATOMIC_RELAXED);
+}
+
+void heap_next_at(sn_thread *thread, uint64_t interval) {
+    *sn_slot_of(thread, next_slot) = time_of(thread) + interval;
+}

@@ -1,0 +1,247 @@
+"""@fileoverview The tool `heap`: sizes, contexts, peaks and contents of programs that say themselves what is right; Massif."""
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import heap_dumps as files
+from conftest import ROOT, SONDE
+
+PATTERN = ROOT / "tests" / "programs" / "heap_pattern.c"
+CPLUSPLUS = """#include <map>
+#include <string>
+#include <vector>
+int main() {
+    std::map<int, std::vector<std::string>> all;
+    for (int i = 0; i < 20000; i++) all[i * 7919 % 3001].push_back(std::string(i % 60, 'x'));
+    for (int i = 0; i < 3001; i += 3) all.erase(i);
+    return all.size() == 2000 ? 0 : 1;
+}
+"""
+PYTHON = "import json; d = [{'a': [str(i)] * 20, 'b': i} for i in range(3000)]; print(len(json.loads(json.dumps(d))))"
+PERL = "my %h; $h{$_ % 500} .= \"x$_\" for 1..20000; my @a = map { [split /x/, $h{$_}] } sort keys %h; print scalar(@a), \"\\n\";"
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    target = tmp_path_factory.mktemp("heap") / "pattern"
+    subprocess.run(["gcc", "-O1", "-g", "-w", "-pthread", f"-I{ROOT / 'include'}", "-o", target, PATTERN], check=True, timeout=60)
+    return target
+
+
+def run(sonde, folder, *words, status=0, **options):
+    done = sonde("heap", *words, cwd=folder, timeout=120, **options)
+    assert done.returncode == status, done.stderr
+    return done
+
+
+def known(done):
+    return {name: int(value) for name, value in (line.split() for line in done.stdout.splitlines())}
+
+
+# ---------------------------------------------------------------------------------------------------------- timeline
+
+@pytest.mark.parametrize("unit", ("i", "ms", "B"))
+def test_peak_is_exact(sonde, program, tmp_path, unit):
+    right = known(run(sonde, tmp_path, f"--time-unit={unit}", "--massif-out-file=m", program, "peak"))
+    text = (tmp_path / "m").read_text()
+    head, snapshots = files.massif(text)
+    peak, last = files.peak(text), snapshots[-1]
+    assert head["time_unit"] == unit and head["cmd"] == f"{program} peak"
+    assert peak["mem_heap_B"] == right["peak_bytes"]
+    assert peak["mem_heap_extra_B"] == right["peak_slop"] + 8 * right["peak_blocks"]
+    assert last["mem_heap_B"] == right["live_bytes"]
+    assert last["mem_heap_extra_B"] == right["live_slop"] + 8 * right["live_blocks"]
+    times = [snapshot["time"] for snapshot in snapshots]
+    assert times == sorted(times) and len(snapshots) <= 102
+    assert max(s["mem_heap_B"] + s["mem_heap_extra_B"] for s in snapshots) == peak["mem_heap_B"] + peak["mem_heap_extra_B"]
+
+
+def test_trees(sonde, program, tmp_path):
+    run(sonde, tmp_path, "--massif-out-file=m", "--threshold=0", program, "peak")
+    text = (tmp_path / "m").read_text()
+    detailed = [snapshot for snapshot in files.massif(text)[1] if snapshot["heap_tree"] != "empty"]
+    assert len(detailed) > 3
+    for snapshot in detailed:
+        assert snapshot["tree"][0].split()[1] == str(snapshot["mem_heap_B"])
+        files.check_tree(list(snapshot["tree"]))
+    names = " ".join(files.peak(text)["tree"])
+    assert "small (heap_pattern.c:" in names and "large (heap_pattern.c:" in names and "peak (heap_pattern.c:" in names
+
+
+def test_options_of_trees(sonde, program, tmp_path):
+    run(sonde, tmp_path, "--massif-out-file=m", "--depth=1", "--alloc-fn=small", "--alloc-fn=large", program, "peak")
+    tree = files.peak((tmp_path / "m").read_text())["tree"]
+    assert len(tree) == 3 and all(line.startswith(" n0: ") and ": peak (heap_pattern.c:" in line for line in tree[1:])
+    run(sonde, tmp_path, "--massif-out-file=m", "--threshold=90", "--max-snapshots=10", "--heap-admin=0", program, "peak")
+    text = (tmp_path / "m").read_text()
+    assert "all below massif's threshold (90.00%)" in " ".join(files.peak(text)["tree"])
+    assert len(files.massif(text)[1]) <= 12
+
+
+def test_ms_print_reads_it(sonde, program, tmp_path):
+    if not shutil.which("ms_print"):
+        pytest.skip("ms_print is not installed")
+    right = known(run(sonde, tmp_path, "--massif-out-file=m", program, "peak"))
+    printed = subprocess.run(["ms_print", tmp_path / "m"], capture_output=True, text=True, timeout=60, check=True).stdout
+    assert f"{right['peak_bytes']:,}" in printed and "(peak)" in printed and "small (heap_pattern.c:" in printed
+
+
+@pytest.mark.parametrize("what", ("python3", "perl", "c++"))
+def test_massif_sees_the_same_peak(sonde, tmp_path, what):
+    if not shutil.which("valgrind"):
+        pytest.skip("valgrind is not installed")
+    if what == "c++":
+        (tmp_path / "p.cpp").write_text(CPLUSPLUS)
+        subprocess.run(["g++", "-O1", "-g", "-o", tmp_path / "p", tmp_path / "p.cpp"], check=True, timeout=120)
+    command = {"c++": [tmp_path / "p"], "python3": ["/usr/bin/python3", "-c", PYTHON], "perl": ["/usr/bin/perl", "-e", PERL]}[what]
+    # Both runs get the same environment and seeds: what is allocated depends on them.
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONHASHSEED": "0", "PERL_HASH_SEED": "0", "PYTHONMALLOC": "malloc", "LC_ALL": "C"}
+    run(sonde, tmp_path, "--massif-out-file=s", *command, env=environment)
+    subprocess.run(["valgrind", "-q", "--tool=massif", "--massif-out-file=v", "--peak-inaccuracy=0.0", *command], cwd=tmp_path,
+                   env=environment, check=True, timeout=300, stdout=subprocess.DEVNULL)
+    ours, theirs = (files.peak((tmp_path / name).read_text())["mem_heap_B"] for name in "sv")
+    assert abs(ours - theirs) <= theirs / 1000
+
+
+def test_stacks(sonde, program, tmp_path):
+    run(sonde, tmp_path, "--massif-out-file=m", "--stacks=yes", program, "peak")
+    snapshots = files.massif((tmp_path / "m").read_text())[1]
+    assert max(snapshot["mem_stacks_B"] for snapshot in snapshots) > 50
+
+
+def test_pages_as_heap(sonde, program, tmp_path):
+    run(sonde, tmp_path, "--massif-out-file=m", "--pages-as-heap=yes", "--threshold=0", program, "peak")
+    head, snapshots = files.massif((tmp_path / "m").read_text())
+    assert all(snapshot["mem_heap_B"] % 4096 == 0 for snapshot in snapshots)
+    tree = files.peak((tmp_path / "m").read_text())["tree"]
+    assert "page allocation syscalls" in tree[0] and any("malloc" in line for line in tree)
+
+
+# ------------------------------------------------------------------------------------------------------- other modes
+
+@pytest.mark.parametrize("name", ("live.json", "live.json.gz"))
+def test_live(sonde, program, tmp_path, name):
+    right = known(run(sonde, tmp_path, "--mode=live", f"--output={name}", program, "peak"))
+    profile = files.dmd(tmp_path / name)
+    assert profile["sonde"]["cause"] == "exit" and profile["sonde"]["command"] == [str(program), "peak"]
+    ours = {"req": 0, "slop": 0, "num": 0}
+    for having in ("small", "large"):
+        ours["req"] += files.total(profile, "req", having)
+        ours["slop"] += files.total(profile, "slop", having)
+        ours["num"] += files.count(profile, having)
+    assert ours == {"req": right["live_bytes"], "slop": right["live_slop"], "num": right["live_blocks"]}
+    for block in profile["blockList"]:
+        names = files.functions(profile, block["alloc"])
+        assert names[0] in ("malloc", "calloc", "__libc_malloc", "__libc_calloc"), names
+        assert names[1:4] in (["small", "peak", "main"], ["large", "peak", "main"]) or "peak" not in names
+
+
+def test_blocks_at_the_peak(sonde, program, tmp_path):
+    right = known(run(sonde, tmp_path, "--mode=live", "--dump-at-peak=yes", "--output=l.json", program, "peak"))
+    profile = files.dmd(tmp_path / "l.json.peak")
+    assert profile["sonde"]["cause"] == "peak"
+    assert files.total(profile) == right["peak_bytes"] and files.count(profile) == right["peak_blocks"]
+    assert files.total(profile, "slop") == right["peak_slop"]
+
+
+def test_cumulative(sonde, program, tmp_path):
+    run(sonde, tmp_path, "--mode=cumulative", "--output=c.json", program, "churn")
+    rows = {(block["req"], files.functions(profile, block["alloc"])[1]): block
+            for profile in [files.dmd(tmp_path / "c.json")] for block in profile["blockList"]}
+    assert rows[64, "small"]["num"] == rows[64, "small"]["freed"] == 1000 and "lived" not in rows[64, "small"]
+    assert rows[32, "large"]["num"] == 100
+    assert rows[5000, "large"]["freed"] == 1 and rows[5000, "large"]["lived"] == 3200
+
+
+def test_dark_matter(sonde, program, tmp_path):
+    run(sonde, tmp_path, "--mode=dark-matter", "--output=d.json", program, "reports")
+    profile = files.dmd(tmp_path / "d.json")
+    reports = {block["req"]: [files.functions(profile, report)[0] for report in block.get("reps", [])]
+               for block in profile["blockList"] if "reports" in files.functions(profile, block["alloc"])}
+    assert reports == {100: [], 200: ["report_once"], 300: ["report_once", "report_twice"], 400: ["reports"]}
+
+
+def test_scan(sonde, program, tmp_path):
+    done = run(sonde, tmp_path, "--mode=scan", "--output=s.json.gz", program, "graph")
+    right = {name: int(value, 16) for name, value in (line.split() for line in done.stdout.splitlines())}
+    profile = files.dmd(tmp_path / "s.json.1.gz")
+    blocks = {int(block["addr"], 16): block for block in profile["blockList"]}
+    words = [int(word, 16) for word in blocks[right["first"]]["contents"]]
+    assert words == [right["second"], 1, right["text"]] and blocks[right["first"]]["req"] == 56
+    assert [int(word, 16) for word in blocks[right["text"]]["contents"]] == [int.from_bytes(b"knot", "little")]
+    addresses = sorted(blocks)
+    assert all(low + blocks[low]["req"] <= high for low, high in zip(addresses, addresses[1:]))
+
+    roots = profile["roots"]
+    variable = [root for root in roots if root.get("addr") == f"{right['variable']:x}"]
+    assert len(variable) == 1 and variable[0]["kind"] == "global" and variable[0]["module"] == str(program)
+    assert variable[0]["contents"] == [f"{right['first']:x}"]
+    held = [address for address, block in blocks.items() if block["contents"][1:2] in (["4d"], ["4e"])]
+    assert len(held) == 2
+    for address in held:
+        kinds = {root["kind"] for root in roots if root["contents"] == [f"{address:x}"]}
+        assert "stack" in kinds, roots
+
+
+# -------------------------------------------------------------------------------------------------------------- dumps
+
+def test_dumps_by_requests_and_signals(sonde, program, tmp_path):
+    done = run(sonde, tmp_path, "--mode=live", "--dump-signal=10", "--output=r.json", program, "dumps", "dump", "usr1", "status")
+    assert "dump 0\n" in done.stdout and "handled 10" in done.stdout
+    assert "bytes live" in done.stderr and "2 files written" in done.stderr
+    sizes = [{block["req"] for block in files.dmd(tmp_path / name)["blockList"]} & {1000, 1001, 1002, 2000}
+             for name in ("r.json.1", "r.json.2", "r.json")]
+    assert sizes == [{1000}, {1000, 1001}, {1000, 1001, 1002, 2000}]
+    assert [files.dmd(tmp_path / name)["sonde"]["cause"] for name in ("r.json.1", "r.json.2", "r.json")] == ["asked", "signal", "exit"]
+
+
+def test_dump_from_outside(program, tmp_path):
+    command = [SONDE, "heap", "--mode=live", "--output=o.json", program, "dumps", "wait"]
+    with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout.readline() == "waiting\n"
+        for word in ("dump", "status", "dump"):
+            subprocess.run([SONDE, "control", str(child.pid), word], check=True, timeout=60, stdout=subprocess.DEVNULL)
+        child.communicate("\n", timeout=60)
+        assert child.returncode == 0
+    for number in (1, 2):
+        sizes = {block["req"] for block in files.dmd(tmp_path / f"o.json.{number}")["blockList"]}
+        assert 1000 in sizes and 2000 not in sizes
+
+
+def test_dumps_by_bytes(sonde, program, tmp_path):
+    run(sonde, tmp_path, "--mode=cumulative", "--dump-every-bytes=20000", "--output=b.json", program, "churn")
+    totals = [files.total(files.dmd(path)) for path in sorted(tmp_path.glob("b.json.*"), key=lambda path: int(path.suffix[1:]))]
+    assert totals == sorted(totals) and len(totals) in (2, 3) and totals[0] >= 20000
+
+
+def test_timeline_so_far(program, sonde, tmp_path):
+    run(sonde, tmp_path, "--massif-out-file=t", program, "dumps", "dump")
+    first, last = (files.massif((tmp_path / name).read_text())[1][-1]["mem_heap_B"] for name in ("t.1", "t"))
+    assert last == first + 2000
+
+
+def test_threads_and_fork(sonde, tmp_path):
+    source = ROOT / "tests" / "programs" / "heap_threads.c"
+    subprocess.run(["gcc", "-O1", "-g", "-pthread", "-o", tmp_path / "threads", source], check=True, timeout=60)
+    done = run(sonde, tmp_path, "--mode=cumulative", "--output=f.%p.json", tmp_path / "threads", "4", "5000", "fork")
+    made = {profile["sonde"]["process"]: profile for profile in map(files.dmd, tmp_path.glob("f.*.json"))}
+    assert len(made) == 2
+    allocated = [files.total(profile, "req", "step_make") for profile in made.values()]
+    assert int(done.stdout.split()[1]) in allocated
+    for profile in made.values():
+        assert all(block.get("freed", 0) <= block.get("num", 1) for block in profile["blockList"])
+
+
+@pytest.mark.parametrize("word, message", (
+    ("--threshold=x", "--threshold=x: a number from 0 to 100"),
+    ("--depth=0", "--depth=0: a number from 1 to 200"),
+    ("--max-snapshots=5", "--max-snapshots=5: a number from 10 to 1000"),
+    ("--mode=scan --dump-at-peak=yes", "--dump-at-peak=yes is for --mode=live"),
+    ("--mode=live --pages-as-heap=yes", "--pages-as-heap=yes is for --mode=timeline"),
+    ("--mode=live --output=/nowhere/x", "--output: cannot write '/nowhere/x'"),
+))
+def test_wrong_options(sonde, tmp_path, word, message):
+    done = run(sonde, tmp_path, *word.split(), sys.executable, status=2)
+    assert message in done.stderr and len(done.stderr.splitlines()) == 1
