@@ -52,7 +52,7 @@ def prefix(tmp_path_factory):
 
 def test_installed_command(prefix):
     sonde = prefix / "bin/sonde"
-    assert "count, memtrace, none" in run(sonde, "--help").stdout
+    assert "count, heap, memtrace, none" in run(sonde, "--help").stdout
     ended = run(sonde, "count", "--", "echo", "hello")
     assert ended.stdout == "hello\n" and re.search(r"^  instructions +[\d,]+$", ended.stderr, re.M)
     assert run(sonde, "none", "--trace-children=yes", "sh", "-c", "/bin/echo hello").stdout == "hello\n"

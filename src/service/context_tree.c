@@ -88,5 +88,5 @@ uint64_t sn_call_frame_site(const sn_call_frame *frame) {
 bool sn_call_frame_is_handler(const sn_call_frame *frame) { return frame->site == SN_SITE_SIGNAL; }
 
 uint64_t sn_call_frame_slot(const sn_call_frame *frame) {
-    return frame->slot == UINT64_MAX ? 0 : frame->slot & ~SN_FRAME_MARKS;
+    return frame->slot == UINT64_MAX ? 0 : (frame->slot & ~SN_FRAME_MARKS) - SN_RETURN_ADDRESS_SIZE;
 }
