@@ -14,7 +14,7 @@ from conftest import BUILD, ROOT, run_sonde
 # Every text of the tree that a reader is sent to.
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 NAME = r"--?[A-Za-z][A-Za-z0-9-]*"   # of an option
-TOOLS = ("cache", "calls", "count", "heap", "memtrace", "none")
+TOOLS = ("cache", "calls", "count", "deadspy", "heap", "loadspy", "memtrace", "none", "redspy", "zerospy")
 
 
 def run(*words, **options):
@@ -67,8 +67,8 @@ def test_options_of_a_tool(tool):
 
 
 def test_every_tool_has_a_page():
-    (line,) = re.findall(r"^  TOOL +(.*)$", run_sonde("--help").stdout, re.M)
-    assert sorted(line.split(", ")) == sorted(TOOLS)
+    (names,) = re.findall(r"^  TOOL +(.*(?:\n {8}\S.*)*)$", run_sonde("--help").stdout, re.M)
+    assert sorted(re.split(r",\s+", names)) == sorted(TOOLS)
     for tool in TOOLS:
         assert f"({tool}.md)" in (ROOT / "docs/manual.md").read_text()
 

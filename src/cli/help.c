@@ -39,13 +39,18 @@ static void add_name(const char *name, void *data) {
     list->names[at] = copy;
 }
 
+/** Over the whole width: there are many. */
 static void print_tools(void) {
+    enum { INDENT = 8, WIDTH = 79 };
     static name_list list;
-    char text[1024] = "none found";
     sn_tools_visit(add_name, &list);
-    for (size_t i = 0, used = 0; i < list.count && used < sizeof text; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? ", " : "", list.names[i]);
-    sn_help_print(stdout, "TOOL", text);
+    size_t used = (size_t)printf("%-*s%s", INDENT, "  TOOL", list.count ? "" : "none found");
+    for (size_t i = 0; i < list.count; i++) {
+        size_t length = strlen(list.names[i]) + (i + 1 < list.count);
+        if (used > INDENT && used + 1 + length > WIDTH) used = (size_t)printf("\n%*s", INDENT, "") - 1;
+        used += (size_t)printf("%s%s%s", used > INDENT ? " " : "", list.names[i], i + 1 < list.count ? "," : "");
+    }
+    putchar('\n');
 }
 
 static void print_core_options(void) {
@@ -57,7 +62,7 @@ static void print_core_options(void) {
 void sn_help_general(void) {
     puts("Usage: sonde TOOL [options] [--] PROGRAM [arguments]\n"
          "       sonde report FILE...   sonde dump PID   sonde control PID COMMAND\n"
-         "Run PROGRAM, unchanged, and let TOOL tell what it did.\n");
+         "Run PROGRAM, unchanged, and let TOOL tell what it did.");
     print_tools();
     puts("\nOptions, with [defaults]:");
     print_core_options();

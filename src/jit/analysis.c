@@ -44,7 +44,7 @@ static sn_operation *add(sn_block *block, sn_operation_kind kind) {
 static sn_value new_value(sn_block *block) {
     sn_analysis *analysis = &block->analysis;
     if (analysis->value_count == SN_MOST_VALUES) too_much("values");
-    analysis->values[analysis->value_count] = (sn_value_record){0};
+    analysis->values[analysis->value_count] = (sn_register_record){0};
     return analysis->value_count++;
 }
 
@@ -154,18 +154,32 @@ sn_value sn_register_value(sn_block *block, uint8_t reg) {
     return with_result(block, operation);
 }
 
+static uint8_t checked_size(unsigned size) {
+    if (size != 1 && size != 2 && size != 4 && size != 8)
+        sn_fail(SN_STATUS_ENGINE, "the tool loads or stores %u bytes at once", size);
+    return (uint8_t)size;
+}
+
+sn_value sn_operand_piece(sn_block *block, unsigned operand, unsigned offset, unsigned size) {
+    uint32_t number = take_readable(block, operand);
+    sn_operand *taken = &block->analysis.operands[number];
+    if (taken->place != SN_PLACE_MEMORY || offset + checked_size(size) > taken->size)
+        sn_fail(SN_STATUS_ENGINE, "a piece is asked for of an operand that has none there");
+    taken->displacement += offset;
+    taken->size = size;
+    taken->element_size = (uint16_t)size;
+    taken->element_count = 1;
+    sn_operation *operation = add(block, SN_OPERATION_VALUE);
+    operation->number = number;
+    return with_result(block, operation);
+}
+
 void sn_operand_copy(sn_block *block, unsigned operand, sn_value address, int32_t offset) {
     uint32_t number = take_readable(block, operand);
     sn_operation *operation = add(block, SN_OPERATION_COPY);
     operation->number = number;
     operation->a = address;
     operation->offset = offset;
-}
-
-static uint8_t checked_size(unsigned size) {
-    if (size != 1 && size != 2 && size != 4 && size != 8)
-        sn_fail(SN_STATUS_ENGINE, "the tool loads or stores %u bytes at once", size);
-    return (uint8_t)size;
 }
 
 sn_value sn_load(sn_block *block, sn_value address, int32_t offset, unsigned size) {
@@ -444,7 +458,7 @@ static void number_sequences(sn_analysis *analysis, const sn_place_list *place) 
 }
 
 static void note_value(sn_analysis *analysis, sn_value value, unsigned sequence) {
-    sn_value_record *record = &analysis->values[value];
+    sn_register_record *record = &analysis->values[value];
     if (record->is_constant) return;
     if (!record->sequence) record->sequence = (uint16_t)sequence;
     if (record->sequence == sequence || record->crosses) return;

@@ -79,14 +79,14 @@ typedef struct sn_operation {
 
 #define SN_NO_VALUE UINT32_MAX
 
-typedef struct sn_value_record {
+typedef struct sn_register_record {
     bool is_constant;
     bool assigned;        /**< sn_assign() changes it */
     bool crosses;         /**< is used in another sequence than the one where it is set */
     uint16_t sequence;    /**< where it was set first */
     uint16_t home;        /**< number in the thread's memory, if it crosses */
     uint64_t constant;
-} sn_value_record;
+} sn_register_record;
 
 typedef struct sn_label_record {
     uint16_t sequence;    /**< where it is; 0 while unknown */
@@ -102,7 +102,7 @@ typedef struct sn_analysis {
     unsigned sequence_count;
     uint8_t index, when;  /**< the place that the tool has chosen */
     sn_operation operations[SN_MOST_OPERATIONS]; /**< number 0 is not used */
-    sn_value_record values[SN_MOST_VALUES];
+    sn_register_record values[SN_MOST_VALUES];
     sn_operand operands[SN_MOST_INSERTED_OPERANDS];
     sn_label_record labels[SN_MOST_LABELS];
     sn_place_list places[64][SN_WHENS];
@@ -110,6 +110,9 @@ typedef struct sn_analysis {
 
 /** Forget everything. */
 void sn_analysis_reset(sn_analysis *analysis);
+
+/** sn_operand_value() of a part of an operand in memory: `size` bytes (1, 2, 4, 8) from `offset` on. */
+sn_value sn_operand_piece(sn_block *block, unsigned operand, unsigned offset, unsigned size);
 
 /** Whether an operation at the place leaves the cache: then all of the client's registers must be its own. */
 bool sn_analysis_leaves(const sn_analysis *analysis, const sn_place_list *place);

@@ -251,7 +251,7 @@ static void take_incoming(lowering *l) {
         unsigned count = sn_operation_uses(operation, values);
         if (operation->kind == SN_OPERATION_ASSIGN) values[count++] = operation->result;
         for (unsigned i = 0; i < count; i++) {
-            const sn_value_record *record = &l->analysis->values[values[i]];
+            const sn_register_record *record = &l->analysis->values[values[i]];
             if (!record->is_constant && record->sequence != l->sequence && register_of[values[i]] == NO_REGISTER)
                 register_of[values[i]] = (uint8_t)take(l);
         }
@@ -868,7 +868,7 @@ static void load_incoming(lowering *l) {
         unsigned count = sn_operation_uses(operation, values);
         if (operation->kind == SN_OPERATION_ASSIGN) values[count++] = operation->result;
         for (unsigned i = 0; i < count; i++) {
-            const sn_value_record *record = &l->analysis->values[values[i]];
+            const sn_register_record *record = &l->analysis->values[values[i]];
             unsigned reg = register_of[values[i]];
             if (record->is_constant || record->sequence == l->sequence || loaded >> reg & 1) continue;
             loaded |= (uint16_t)(1u << reg);

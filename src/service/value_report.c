@@ -1,0 +1,220 @@
+/**
+ * @fileoverview Prints what detectors have found, as text or JSON: see <sonde/value_report.h>.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "isa/isa.h"
+#include "jit/runtime.h"
+#include "service/value_findings.h"
+
+int64_t sn_report_top = 10;
+int sn_report_format;
+enum { FORMAT_TEXT, FORMAT_JSON };
+
+/* ---------------------------------------------------------------------- in order */
+
+static int compare(const void *one, const void *other) {
+    const sn_value_finding *a = *(const sn_value_finding *const *)one, *b = *(const sn_value_finding *const *)other;
+    const uint64_t keys[][2] = {{b->finding.amounts[0], a->finding.amounts[0]},
+                                {b->finding.amounts[1], a->finding.amounts[1]},
+                                {a->first.site, b->first.site},
+                                {a->second.site, b->second.site},
+                                {a->first.context, b->first.context},
+                                {a->second.context, b->second.context}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (keys[i][0] != keys[i][1]) return keys[i][0] < keys[i][1] ? -1 : 1;
+    return 0;
+}
+
+/** The findings of a class, the greatest first; *count of them. To be freed. */
+static const sn_value_finding **sorted(unsigned class_number, size_t *count) {
+    const sn_value_finding **list = calloc(sn_all_findings.count + 1, sizeof *list);
+    if (!list) sn_fail(SN_STATUS_ENGINE, "no memory for the report");
+    *count = 0;
+    for (size_t i = 0; i < sn_all_findings.room; i++) {
+        const sn_value_finding *entry = &sn_all_findings.entries[i];
+        if (entry->is_used && entry->finding.class_number == class_number && entry->finding.amounts[0]) list[(*count)++] = entry;
+    }
+    qsort(list, *count, sizeof *list, compare);
+    return list;
+}
+
+static size_t shown(size_t count) { return sn_report_top >= 0 && (uint64_t)sn_report_top < count ? (size_t)sn_report_top : count; }
+
+static void sum_totals(uint64_t *totals) {
+    memset(totals, 0, SN_REPORT_TOTALS * sizeof *totals);
+    for (size_t i = 0; i < sn_all_findings.thread_count; i++)
+        for (unsigned k = 0; k < SN_REPORT_TOTALS; k++) totals[k] += sn_all_findings.threads[i].totals[k];
+}
+
+static double share(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : 0; }
+
+/* ------------------------------------------------------------------------ places */
+
+static const char *instruction_text(const sn_value_site *site, char *text, size_t size) {
+    uint8_t code[16];
+    if (site->is_system_call) return "system call";
+    if (!sn_copy_safely(code, (const void *)site->instruction, site->instruction_length)) return "(code that is gone)";
+    return sn_disassemble(code, site->instruction_length, site->instruction, text, size);
+}
+
+static void describe(const sn_value_site *site, char *text, size_t size) {
+    char code[128];
+    snprintf(text, size, "%#lx: %s (%s, %u bytes)", (unsigned long)site->instruction,
+             instruction_text(site, code, sizeof code), sn_value_type_name(site->type), site->size);
+}
+
+static void print_place(FILE *file, const char *label, const sn_report_place *place) {
+    char text[256];
+    if (!label || place->site == UINT32_MAX) return;
+    const sn_value_site *site = sn_value_site_at(place->site);
+    describe(site, text, sizeof text);
+    fprintf(file, "   %s by %s\n", label, text);
+    sn_context_print(file, place->context, site->instruction, 0, "      ");
+}
+
+/* -------------------------------------------------------------------------- text */
+
+static void print_totals(FILE *file, const sn_report_form *form, const uint64_t *totals) {
+    for (unsigned i = 0; i < SN_REPORT_TOTALS && form->totals[i]; i++) {
+        fprintf(file, "  %-36s %16lu", form->totals[i], (unsigned long)totals[i]);
+        if (form->base[i]) fprintf(file, "  %5.1f %%", 100 * share(totals[i], totals[form->base[i] - 1]));
+        putc('\n', file);
+    }
+}
+
+static void print_finding(FILE *file, const sn_report_form *form, const sn_finding_class *class,
+                          const sn_value_finding *finding, size_t rank, const uint64_t *totals) {
+    fprintf(file, "%zu. %.1f %%:", rank + 1, 100 * share(finding->finding.amounts[0], totals[class->total]));
+    for (unsigned i = 0; i < SN_FINDING_AMOUNTS && form->amounts[i]; i++)
+        fprintf(file, "%s %lu %s", i ? "," : "", (unsigned long)finding->finding.amounts[i], form->amounts[i]);
+    putc('\n', file);
+    const sn_report_place *place = class->first ? &finding->first : &finding->second;
+    char remark[512] = "";
+    if (form->remark && place->site != UINT32_MAX)
+        form->remark(&finding->finding, sn_value_site_at(place->site), remark, sizeof remark);
+    if (*remark) fprintf(file, "   %s\n", remark);
+    print_place(file, class->first, &finding->first);
+    print_place(file, class->second, &finding->second);
+}
+
+static void print_text(FILE *file, const sn_report_form *form) {
+    uint64_t totals[SN_REPORT_TOTALS];
+    sum_totals(totals);
+    fprintf(file, "%s: %s\n", form->tool, form->title);
+    print_totals(file, form, totals);
+    for (size_t i = 0; sn_all_findings.thread_count > 1 && i < sn_all_findings.thread_count; i++) {
+        fprintf(file, "thread %d\n", sn_all_findings.threads[i].thread);
+        print_totals(file, form, sn_all_findings.threads[i].totals);
+    }
+    for (unsigned i = 0; i < SN_REPORT_CLASSES && form->classes[i].name; i++) {
+        size_t count;
+        const sn_value_finding **list = sorted(i, &count);
+        if (count) fprintf(file, "\n%s (%zu of %zu)\n", form->classes[i].title, shown(count), count);
+        for (size_t k = 0; k < shown(count); k++) print_finding(file, form, &form->classes[i], list[k], k, totals);
+        free(list);
+    }
+}
+
+/* -------------------------------------------------------------------------- JSON */
+
+static void write_totals(sn_json *json, const sn_report_form *form, const uint64_t *totals) {
+    sn_json_object(json, "totals");
+    for (unsigned i = 0; i < SN_REPORT_TOTALS && form->totals[i]; i++) sn_json_number(json, form->totals[i], totals[i]);
+    sn_json_close(json);
+}
+
+/** The lines of sn_context_print() as an array. */
+static void write_context(sn_json *json, const sn_report_place *place, uint64_t address) {
+    char *text = NULL;
+    size_t size;
+    FILE *memory = open_memstream(&text, &size);
+    if (!memory) sn_fail(SN_STATUS_ENGINE, "no memory for the report");
+    sn_context_print(memory, place->context, address, 0, "");
+    fclose(memory);
+    sn_json_array(json, "context");
+    char *rest = text;
+    for (char *line; (line = strsep(&rest, "\n"));)
+        if (*line) sn_json_string(json, NULL, line);
+    sn_json_close(json);
+    free(text);
+}
+
+static void write_place(sn_json *json, const char *name, const sn_report_place *place) {
+    char code[128];
+    sn_location where = {0};
+    if (place->site == UINT32_MAX) return;
+    const sn_value_site *site = sn_value_site_at(place->site);
+    sn_locate(site->instruction, &where);
+    sn_json_object(json, name);
+    sn_json_number(json, "address", site->instruction);
+    sn_json_string(json, "instruction", instruction_text(site, code, sizeof code));
+    sn_json_string(json, "type", sn_value_type_name(site->type));
+    sn_json_number(json, "size", site->size);
+    sn_json_string(json, "function", where.function);
+    sn_json_string(json, "file", where.file);
+    sn_json_number(json, "line", where.line);
+    write_context(json, place, site->instruction);
+    sn_json_close(json);
+}
+
+static void write_finding(sn_json *json, const sn_report_form *form, const sn_finding_class *class,
+                          const sn_value_finding *finding, const uint64_t *totals) {
+    sn_json_object(json, NULL);
+    sn_json_real(json, "share", share(finding->finding.amounts[0], totals[class->total]));
+    for (unsigned i = 0; i < SN_FINDING_AMOUNTS && form->amounts[i]; i++)
+        sn_json_number(json, form->amounts[i], finding->finding.amounts[i]);
+    const sn_report_place *place = class->first ? &finding->first : &finding->second;
+    char remark[512] = "";
+    if (form->remark && place->site != UINT32_MAX)
+        form->remark(&finding->finding, sn_value_site_at(place->site), remark, sizeof remark);
+    if (*remark) sn_json_string(json, "remark", remark);
+    if (class->first) write_place(json, "first", &finding->first);
+    if (class->second) write_place(json, "second", &finding->second);
+    sn_json_close(json);
+}
+
+static void write_classes(sn_json *json, const sn_report_form *form, const uint64_t *totals) {
+    for (unsigned i = 0; i < SN_REPORT_CLASSES && form->classes[i].name; i++) {
+        size_t count;
+        const sn_value_finding **list = sorted(i, &count);
+        sn_json_array(json, form->classes[i].name);
+        for (size_t k = 0; k < shown(count); k++) write_finding(json, form, &form->classes[i], list[k], totals);
+        sn_json_close(json);
+        free(list);
+    }
+}
+
+static void print_json(FILE *file, const sn_report_form *form) {
+    uint64_t totals[SN_REPORT_TOTALS];
+    sn_json json;
+    sum_totals(totals);
+    sn_json_begin(&json, file);
+    sn_json_object(&json, NULL);
+    sn_json_string(&json, "tool", form->tool);
+    const char *const *arguments;
+    int count = sn_client_arguments(&arguments);
+    sn_json_array(&json, "command");
+    for (int i = 0; i < count; i++) sn_json_string(&json, NULL, arguments[i]);
+    sn_json_close(&json);
+    sn_json_signed(&json, "process", sn_client_process());
+    write_totals(&json, form, totals);
+    sn_json_array(&json, "threads");
+    for (size_t i = 0; i < sn_all_findings.thread_count; i++) {
+        sn_json_object(&json, NULL);
+        sn_json_signed(&json, "thread", sn_all_findings.threads[i].thread);
+        write_totals(&json, form, sn_all_findings.threads[i].totals);
+        sn_json_close(&json);
+    }
+    sn_json_close(&json);
+    write_classes(&json, form, totals);
+    sn_json_close(&json);
+    sn_json_finish(&json);
+}
+
+void sn_report_print(const sn_report_form *form) {
+    if (sn_report_format == FORMAT_JSON) print_json(sn_output(), form);
+    else print_text(sn_output(), form);
+}

@@ -1,0 +1,155 @@
+/**
+ * @fileoverview What is constant for records of values, by number: types, sites and segments. See values.h.
+ *
+ * Tables lie in pieces that never move: an entry is complete before its number is known to anybody, so that readers need no
+ * lock.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/lock.h"
+#include "base/log.h"
+#include "service/values.h"
+
+enum { PIECE = 4096, PIECES = 1 << 16 };
+
+static void *allocate(size_t count, size_t size) {
+    void *memory = calloc(count ? count : 1, size);
+    if (!memory) sn_fail(SN_STATUS_ENGINE, "no memory for what is known of values");
+    return memory;
+}
+
+/* ------------------------------------------------------------------------ types */
+
+const char *sn_value_type_name(sn_value_type type) {
+    static const char *const names[] = {
+        [SN_VALUE_INT8] = "int8", [SN_VALUE_INT16] = "int16", [SN_VALUE_INT32] = "int32", [SN_VALUE_INT64] = "int64",
+        [SN_VALUE_INT128] = "int 128", [SN_VALUE_INT256] = "int 256", [SN_VALUE_INT512] = "int 512",
+        [SN_VALUE_HALF] = "half", [SN_VALUE_HALF_128] = "half 128", [SN_VALUE_HALF_256] = "half 256",
+        [SN_VALUE_HALF_512] = "half 512",
+        [SN_VALUE_SINGLE] = "single", [SN_VALUE_SINGLE_128] = "single 128", [SN_VALUE_SINGLE_256] = "single 256",
+        [SN_VALUE_SINGLE_512] = "single 512",
+        [SN_VALUE_DOUBLE] = "double", [SN_VALUE_DOUBLE_128] = "double 128", [SN_VALUE_DOUBLE_256] = "double 256",
+        [SN_VALUE_DOUBLE_512] = "double 512",
+        [SN_VALUE_EXTENDED] = "extended", [SN_VALUE_OTHER] = "other",
+    };
+    return type < SN_VALUE_TYPES ? names[type] : "unknown";
+}
+
+/** Position of a power of two among 1, 2, 4 ... 64; -1: another number. */
+static int power_of(uint32_t size) {
+    return size && size <= 64 && !(size & (size - 1)) ? __builtin_ctz(size) : -1;
+}
+
+sn_value_type sn_value_type_of(uint32_t size, uint32_t element_size, bool is_float) {
+    static const uint8_t scalars[] = {[1] = SN_VALUE_HALF, [2] = SN_VALUE_SINGLE, [3] = SN_VALUE_DOUBLE};
+    int power = power_of(size), element = power_of(element_size);
+    if (is_float && size == 10) return SN_VALUE_EXTENDED;
+    if (power < 0) return SN_VALUE_OTHER;
+    if (!is_float) return (sn_value_type)(SN_VALUE_INT8 + power);
+    if (element < 1 || element > 3) return SN_VALUE_OTHER;
+    if (size == element_size) return scalars[element];
+    return power >= 4 ? (sn_value_type)(scalars[element] + power - 3) : SN_VALUE_OTHER;
+}
+
+/* ------------------------------------------------------------------------ sites */
+
+static sn_value_site *site_pieces[PIECES];
+static uint32_t site_count;
+static sn_lock lock;
+
+/** Site numbers plus 1, by a hash of the site; a power of two of them, at most half of them in use. */
+static uint32_t *site_index;
+static size_t site_index_size;
+
+const sn_value_site *sn_value_site_at(uint32_t number) { return &site_pieces[number / PIECE][number % PIECE]; }
+
+static uint32_t *site_place(const sn_value_site *site) {
+    uint64_t hash = (site->instruction * 64 + site->operand * 8u + site->moment + site->size * UINT64_C(0x10001)) *
+                    UINT64_C(0x9e3779b97f4a7c15);
+    for (size_t i = hash >> 24;; i++) {
+        uint32_t *place = &site_index[i & (site_index_size - 1)];
+        if (!*place || !memcmp(sn_value_site_at(*place - 1), site, sizeof *site)) return place;
+    }
+}
+
+static void grow_site_index(void) {
+    free(site_index);
+    site_index_size = site_index_size ? 2 * site_index_size : 4096;
+    site_index = allocate(site_index_size, sizeof *site_index);
+    for (uint32_t i = 0; i < site_count; i++) *site_place(sn_value_site_at(i)) = i + 1;
+}
+
+static uint32_t add_site(const sn_value_site *like) {
+    uint32_t number = site_count;
+    if (number == SN_VALUES_NUMBERS || number / PIECE == PIECES)
+        sn_fail(SN_STATUS_ENGINE, "values of more than %u operands are wanted", number);
+    if (number % PIECE == 0) site_pieces[number / PIECE] = allocate(PIECE, sizeof(sn_value_site));
+    memcpy(&site_pieces[number / PIECE][number % PIECE], like, sizeof *like);
+    site_count = number + 1;
+    return number;
+}
+
+uint32_t sn_value_site_number(const sn_value_site *like) {
+    sn_lock_acquire(&lock);
+    if (2 * ((size_t)site_count + 1) > site_index_size) grow_site_index();
+    uint32_t *place = site_place(like);
+    if (!*place) *place = add_site(like) + 1;
+    uint32_t number = *place - 1;
+    sn_lock_release(&lock);
+    return number;
+}
+
+sn_value_site sn_value_site_of(const sn_instruction *instruction, const sn_operand *operand, unsigned number, uint8_t moment,
+                               uint32_t size, uint64_t information) {
+    sn_value_site site;
+    memset(&site, 0, sizeof site); /* with the bytes between its members: they are compared */
+    uint32_t element = operand->element_size && operand->element_size <= size ? operand->element_size : size;
+    site.instruction = instruction->address;
+    site.instruction_length = instruction->length;
+    site.information = information;
+    site.size = size;
+    site.element_size = (uint16_t)element;
+    site.element_count = (uint16_t)(element ? size / element : 0);
+    site.type = (uint8_t)sn_value_type_of(size, element, operand->is_float);
+    site.moment = moment;
+    site.place = operand->place;
+    site.reg = operand->reg;
+    site.operand = (uint8_t)number;
+    site.is_float = operand->is_float;
+    return site;
+}
+
+/* --------------------------------------------------------------------- segments */
+
+static sn_value_segment *segment_pieces[PIECES];
+static _Atomic uint32_t segment_count;
+
+sn_value_segment *sn_value_segment_new(void) {
+    uint32_t number = segment_count;
+    if (number / PIECE == PIECES) sn_fail(SN_STATUS_ENGINE, "values are recorded in more than %u pieces of code", number);
+    if (number % PIECE == 0) segment_pieces[number / PIECE] = allocate(PIECE, sizeof(sn_value_segment));
+    sn_value_segment *segment = &segment_pieces[number / PIECE][number % PIECE];
+    segment->number = number;
+    segment_count = number + 1;
+    return segment;
+}
+
+void sn_value_segment_add(sn_value_segment *segment, uint32_t site, uint8_t moment, unsigned words) {
+    uint32_t count = segment->count;
+    if (!(count & (count - 1))) { /* room doubles */
+        size_t room = count ? 2 * (size_t)count : 1;
+        segment->records = realloc(segment->records, room * sizeof *segment->records);
+        segment->words = realloc(segment->words, room);
+        if (!segment->records || !segment->words) sn_fail(SN_STATUS_ENGINE, "no memory for what is known of values");
+    }
+    const sn_value_site *known = sn_value_site_at(site);
+    segment->records[count] = (sn_value_record){.site = site, .spot = count, .size = (uint16_t)known->size,
+                                                .type = known->type, .moment = moment};
+    segment->words[count] = (uint8_t)words;
+    segment->count = count + 1;
+}
+
+const sn_value_segment *sn_value_segment_at(uint32_t number) {
+    return number < segment_count ? &segment_pieces[number / PIECE][number % PIECE] : NULL;
+}

@@ -1,0 +1,491 @@
+/**
+ * @fileoverview Threads of the framework for values, and the loop that turns the words of their traces into records. See
+ * values.h.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "guest/thread.h"
+#include "service/value_findings.h"
+#include "service/values.h"
+
+/** Records that are handed over at once: they stay in the processor's first cache. */
+enum { MOST_RECORDS = 512, MOST_RUNS = 256 };
+
+typedef struct value_bin {
+    sn_value_record records[MOST_RECORDS];
+    size_t count;
+} value_bin;
+
+/** Spots of a segment, or of a row's site, in a context: numbers from `first` on. */
+typedef struct spot_range {
+    uint64_t key; /**< segment, or ROW_KEY + site, and context; */
+    uint32_t first; /**< 0: free */
+} spot_range;
+#define ROW_KEY UINT64_C(0x80000000)
+
+/** The last range that a segment had: mostly it is executed in the same context again. */
+typedef struct segment_memo {
+    sn_context context;
+    uint32_t first;
+} segment_memo;
+
+typedef struct spot {
+    uint32_t site;
+    sn_context context;
+} spot;
+
+/** What is constant for a record without a segment. */
+typedef struct value_row {
+    sn_value_record constant;
+    uint8_t words;
+} value_row;
+
+typedef struct value_thread {
+    sn_thread *thread;
+    sn_value_waiting *waiting;
+    void *scratch;
+    bool is_finished;
+    int id;
+
+    /* Where the stream is. */
+    const sn_value_segment *segment; /**< NULL: before the first one */
+    uint32_t next;                   /**< record of it */
+    sn_context context;
+    uint32_t first_spot;             /**< of the segment */
+    uint64_t carry[SN_VALUES_MOST_WORDS]; /**< the beginning of what the last batch did not hold the end of */
+    unsigned carry_count;
+    uint64_t completed[SN_VALUES_MOST_WORDS]; /**< the same, with its end from the next batch */
+
+    spot_range *ranges;
+    size_t range_room, range_count;
+    segment_memo *memos;
+    uint32_t memo_count;
+    spot *spots;
+    uint32_t spot_count, spot_room;
+
+    sn_value_run runs[MOST_RUNS]; /**< found in the batch and not yet handed over */
+    size_t run_count;
+    value_row rows[MOST_RUNS];    /**< constants of those of them that have no segment */
+    size_t row_count;
+    bool takes;                   /**< the tool wants them */
+    value_bin *bins[SN_VALUE_TYPES]; /**< in order: the first one alone */
+    uint64_t state[];
+} value_thread;
+
+static pthread_mutex_t finishing = PTHREAD_MUTEX_INITIALIZER;
+
+static void *allocate(size_t count, size_t size) {
+    void *memory = calloc(count, size);
+    if (!memory) sn_fail(SN_STATUS_ENGINE, "no memory for values");
+    return memory;
+}
+
+static void *resized(void *memory, size_t count, size_t size) {
+    memory = realloc(memory, count * size);
+    if (!memory) sn_fail(SN_STATUS_ENGINE, "no memory for values");
+    return memory;
+}
+
+/* ------------------------------------------------------------------------ spots */
+
+static spot_range *find_range(value_thread *mine, uint64_t key) {
+    for (size_t i = key * UINT64_C(0x9e3779b97f4a7c15) >> 32;; i++) {
+        spot_range *range = &mine->ranges[i & (mine->range_room - 1)];
+        if (!range->first || range->key == key) return range;
+    }
+}
+
+static void grow_ranges(value_thread *mine) {
+    spot_range *old = mine->ranges;
+    size_t old_room = mine->range_room;
+    mine->range_room = old_room ? 2 * old_room : 1024;
+    mine->ranges = allocate(mine->range_room, sizeof *mine->ranges);
+    for (size_t i = 0; i < old_room; i++)
+        if (old[i].first) *find_range(mine, old[i].key) = old[i];
+    free(old);
+}
+
+static uint32_t new_spots(value_thread *mine, uint32_t count) {
+    uint32_t first = mine->spot_count + 1;
+    if (first + count >= mine->spot_room) {
+        mine->spot_room = 2 * (first + count) + 1024;
+        mine->spots = resized(mine->spots, mine->spot_room, sizeof *mine->spots);
+    }
+    mine->spot_count += count;
+    return first;
+}
+
+/** Number of the first of the spots that belong to the key; *is_new: they have no contents yet. */
+static uint32_t spots_of(value_thread *mine, uint64_t key, uint32_t count, bool *is_new) {
+    if (2 * (mine->range_count + 1) > mine->range_room) grow_ranges(mine);
+    spot_range *range = find_range(mine, key);
+    *is_new = !range->first;
+    if (*is_new) {
+        *range = (spot_range){.key = key, .first = new_spots(mine, count)};
+        mine->range_count++;
+    }
+    return range->first;
+}
+
+static uint32_t spots_of_segment(value_thread *mine, const sn_value_segment *segment, sn_context context) {
+    bool is_new;
+    uint32_t first = spots_of(mine, (uint64_t)segment->number << 32 | context, segment->count, &is_new);
+    for (uint32_t i = 0; is_new && i < segment->count; i++) mine->spots[first + i] = (spot){segment->records[i].site, context};
+    return first;
+}
+
+static uint32_t spot_of_row(value_thread *mine, uint32_t site, sn_context context) {
+    bool is_new;
+    uint32_t number = spots_of(mine, (ROW_KEY + site) << 32 | context, 1, &is_new);
+    if (is_new) mine->spots[number] = (spot){site, context};
+    return number;
+}
+
+static const value_thread *thread_of_state(const void *state) {
+    return (const value_thread *)((const char *)state - offsetof(value_thread, state));
+}
+
+void sn_values_spot(const void *state, uint32_t number, uint32_t *site, sn_context *context) {
+    const value_thread *mine = thread_of_state(state);
+    *site = mine->spots[number].site;
+    *context = mine->spots[number].context;
+}
+
+uint32_t sn_values_spot_count(const void *state) { return thread_of_state(state)->spot_count; }
+
+/* ------------------------------------------------------------------ handing over: records */
+
+static void hand_over(value_thread *mine, value_bin *bin) {
+    if (!bin || !bin->count) return;
+    sn_values_batch batch = {.state = mine->state, .records = bin->records, .count = bin->count, .thread = mine->id};
+    sn_values.request.take(&batch);
+    bin->count = 0;
+}
+
+/** The records of an execution, for tools that take records. */
+static void expand_execution(value_thread *mine, const sn_value_run *run, const uint64_t *word) {
+    for (uint32_t i = 0; i < run->count; i++) {
+        const sn_value_record *constant = &run->constants[i];
+        value_bin *bin = mine->bins[sn_values.request.in_order ? 0 : constant->type];
+        if (bin->count == MOST_RECORDS) hand_over(mine, bin);
+        sn_value_record *record = &bin->records[bin->count++];
+        *record = *constant;
+        record->address = *word;
+        record->value = run->word_counts[i] > 1 ? word + 1 : NULL;
+        record->spot += run->first_spot;
+        record->context = run->context;
+        word += run->word_counts[i];
+    }
+}
+
+static void expand(value_thread *mine, const sn_value_run *run) {
+    for (uint32_t i = 0; i < run->times; i++) expand_execution(mine, run, run->words + i * (size_t)run->stride);
+}
+
+/** Hand over the runs that were found. Their words must still be there. */
+static void hand_over_runs(value_thread *mine) {
+    sn_values_run_batch batch = {.state = mine->state, .runs = mine->runs, .count = mine->run_count, .thread = mine->id};
+    if (mine->run_count && sn_values.request.take_runs) sn_values.request.take_runs(&batch);
+    for (size_t i = 0; sn_values.request.take && i < mine->run_count; i++) expand(mine, &mine->runs[i]);
+    mine->run_count = 0;
+    mine->row_count = 0;
+}
+
+/** The same to the last record: before words or constants of runs go. */
+static void hand_over_all(value_thread *mine) {
+    hand_over_runs(mine);
+    for (unsigned type = 0; type < SN_VALUE_TYPES; type++) hand_over(mine, mine->bins[type]);
+}
+
+static inline sn_value_run *new_run(value_thread *mine) {
+    if (__builtin_expect(mine->run_count == MOST_RUNS, 0)) hand_over_runs(mine);
+    return &mine->runs[mine->run_count++];
+}
+
+/* ------------------------------------------------------------------------ words */
+
+static void grow_memos(value_thread *mine, uint32_t number) {
+    uint32_t room = 2 * number + 64;
+    mine->memos = resized(mine->memos, room, sizeof *mine->memos);
+    memset(mine->memos + mine->memo_count, 0, (room - mine->memo_count) * sizeof *mine->memos);
+    mine->memo_count = room;
+}
+
+static inline void enter_segment(value_thread *mine, uint32_t number, sn_context context) {
+    const sn_value_segment *segment = sn_value_segment_at(number);
+    mine->segment = segment;
+    mine->next = 0;
+    mine->context = context;
+    if (!segment || !segment->count) return;
+    if (__builtin_expect(number >= mine->memo_count, 0)) grow_memos(mine, number);
+    segment_memo *memo = &mine->memos[number];
+    if (__builtin_expect(!memo->first || memo->context != context, 0))
+        *memo = (segment_memo){context, spots_of_segment(mine, segment, context)};
+    mine->first_spot = memo->first;
+}
+
+/** A run of one record, which has no segment. */
+static void take_row(value_thread *mine, const uint64_t *words) {
+    uint32_t number = (uint32_t)(words[0] - SN_VALUES_TAGS - SN_VALUES_ROWS);
+    const sn_value_site *site = sn_value_site_at(number);
+    sn_context context = (sn_context)words[1];
+    uint32_t spot = spot_of_row(mine, number, context);
+    if (mine->row_count == MOST_RUNS) hand_over_runs(mine);
+    sn_value_run *run = new_run(mine);
+    value_row *row = &mine->rows[mine->row_count++];
+    uint64_t shape = words[3], values = shape >> 24 & 1 ? 1 + (shape >> 18 & 1) : 0;
+    row->constant = (sn_value_record){.site = number, .size = (uint16_t)shape, .type = site->type,
+                                      .moment = (uint8_t)(shape >> 16)};
+    row->words = (uint8_t)(1 + values * sn_values_words_of((uint16_t)shape));
+    /* The word of its shape stands between address and value: where the value is, the address is put in front of it. */
+    ((uint64_t *)words)[3] = words[2];
+    *run = (sn_value_run){.constants = &row->constant, .word_counts = &row->words, .words = words + 3, .count = 1,
+                          .times = 1, .first_spot = spot, .context = context};
+}
+
+static void take_unmapped(value_thread *mine, const uint64_t *words) {
+    hand_over_all(mine);
+    if (sn_values.request.unmapped) sn_values.request.unmapped(mine->state, words[1], words[2]);
+}
+
+static void take_tag(value_thread *mine, const uint64_t *words) {
+    uint64_t tag = words[0] - SN_VALUES_TAGS;
+    if (tag < SN_VALUES_ROWS) enter_segment(mine, (uint32_t)tag, sn_values.has_context ? (sn_context)words[1] : SN_NO_CONTEXT);
+    else if (tag < SN_VALUES_UNMAPPED) take_row(mine, words);
+    else take_unmapped(mine, words);
+}
+
+/** How many words belong together from here on, of which `had` are known; at least one more than `had` if it can't be said
+    yet. */
+static size_t words_together(const value_thread *mine, const uint64_t *words, size_t had) {
+    uint64_t tag = words[0] - SN_VALUES_TAGS;
+    if (tag >= SN_VALUES_TAG_COUNT)
+        return mine->segment && mine->next < mine->segment->count ? mine->segment->words[mine->next] : 1;
+    if (tag < SN_VALUES_ROWS) return sn_values.last_words;
+    if (tag >= SN_VALUES_UNMAPPED) return SN_VALUES_UNMAPPED_WORDS;
+    if (had < SN_VALUES_ROW_WORDS || !(words[3] >> 24 & 1)) return SN_VALUES_ROW_WORDS;
+    unsigned values = words[3] >> 16 & SN_VALUES_OVERWRITTEN ? 2 : 1;
+    return SN_VALUES_ROW_WORDS + values * sn_values_words_of((uint16_t)words[3]);
+}
+
+/** A run: the records of the segment up to a tag, its end, or the last one that is there as a whole. */
+static inline const uint64_t *take_run(value_thread *mine, const uint64_t *word, const uint64_t *end) {
+    const sn_value_segment *segment = mine->segment;
+    uint32_t first = mine->next, count = segment->count, next = first;
+    const uint64_t *start = word;
+    const uint8_t *word_counts = segment->words;
+    for (; next < count && word < end; next++) {
+        size_t words = word_counts[next];
+        if (sn_values_is_tag(*word) || words > (size_t)(end - word)) break;
+        word += words;
+    }
+    mine->next = next;
+    if (next != first)
+        *new_run(mine) = (sn_value_run){.constants = segment->records + first, .word_counts = word_counts + first,
+                                        .words = start, .count = next - first, .times = 1, .first_spot = mine->first_spot,
+                                        .context = mine->context};
+    return word;
+}
+
+/** Whether none of the words where the addresses of `count` records are expected can be a tag. */
+static inline bool has_addresses(const uint8_t *word_counts, uint32_t count, const uint64_t *word) {
+    uint64_t any = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        any |= *word;
+        word += word_counts[i];
+    }
+    return !(any >> 63);
+}
+
+/** At a segment's tag, of which all words are there. Then further executions that are like the first one: a segment is often
+    left by the same branch again and again. */
+static const uint64_t *take_segment(value_thread *mine, const uint64_t *word, const uint64_t *end) {
+    size_t last_words = sn_values.last_words;
+    uint64_t tag = word[0], context = sn_values.has_context ? word[1] : SN_NO_CONTEXT;
+    enter_segment(mine, (uint32_t)(tag - SN_VALUES_TAGS), (sn_context)context);
+    const uint64_t *start = word + last_words;
+    if (!mine->segment || start == end) return start;
+    word = take_run(mine, start, end);
+    uint32_t count = mine->next;
+    if (!count) return word;
+    sn_value_run *run = &mine->runs[mine->run_count - 1];
+    size_t records = (size_t)(word - start), stride = last_words + records;
+    /* What follows each execution must be a tag. */
+    while (stride < (size_t)(end - word) && word[0] == tag && (last_words == 1 || word[1] == context) &&
+           sn_values_is_tag(word[stride]) && has_addresses(run->word_counts, count, word + last_words)) {
+        word += stride;
+        run->times++;
+    }
+    run->stride = (uint32_t)stride;
+    return word;
+}
+
+/** Take what is complete; returns the rest, which begins something that is not. */
+static const uint64_t *take_words(value_thread *mine, const uint64_t *word, const uint64_t *end) {
+    while (word < end) {
+        uint64_t tag = *word - SN_VALUES_TAGS;
+        if (tag < SN_VALUES_ROWS && sn_values.last_words <= (size_t)(end - word)) { /* by far the most frequent */
+            word = take_segment(mine, word, end);
+            continue;
+        }
+        size_t together = words_together(mine, word, (size_t)(end - word));
+        if (together > (size_t)(end - word)) break;
+        if (tag < SN_VALUES_TAG_COUNT) {
+            take_tag(mine, word);
+            word += together;
+        } else if (mine->segment && mine->next < mine->segment->count) {
+            word = take_run(mine, word, end);
+        } else {
+            word++; /* nothing that we know of */
+        }
+    }
+    return word;
+}
+
+/** Complete what the last batch ended with. Returns where to go on. */
+static const uint64_t *complete_carry(value_thread *mine, const uint64_t *word, const uint64_t *end) {
+    if (!mine->carry_count) return word;
+    memcpy(mine->completed, mine->carry, mine->carry_count * sizeof *mine->carry);
+    size_t count = mine->carry_count;
+    while (words_together(mine, mine->completed, count) > count) {
+        if (word == end) {
+            memcpy(mine->carry, mine->completed, count * sizeof *mine->carry);
+            mine->carry_count = (unsigned)count;
+            return word;
+        }
+        mine->completed[count++] = *word++;
+    }
+    mine->carry_count = 0;
+    take_words(mine, mine->completed, mine->completed + count);
+    return word;
+}
+
+static void take_trace(const sn_batch *batch) {
+    value_thread *mine = batch->thread_data;
+    if (!mine || !mine->takes) return; /* a process that shares its parent's memory */
+    const uint64_t *word = batch->records, *end = word + batch->count;
+    word = complete_carry(mine, word, end);
+    if (word < end) {
+        word = take_words(mine, word, end);
+        mine->carry_count = (unsigned)(end - word);
+        memcpy(mine->carry, word, mine->carry_count * sizeof *word);
+    }
+    hand_over_all(mine); /* their values lie in the batch */
+}
+
+/* ---------------------------------------------------------------------- threads */
+
+sn_value_waiting *sn_values_waiting_of(sn_thread *thread) {
+    value_thread *mine = sn_thread_data(thread);
+    return mine ? mine->waiting : NULL;
+}
+
+void sn_values_thread_start(sn_thread *thread) {
+    value_thread *mine = allocate(1, sizeof *mine + sn_values.request.state_size);
+    mine->thread = thread;
+    mine->id = sn_thread_id(thread);
+    mine->waiting = sn_values_waiting_new();
+    mine->scratch = allocate(1, SN_VALUES_SCRATCH);
+    mine->takes = sn_values.request.take || sn_values.request.take_runs;
+    unsigned bins = !sn_values.request.take ? 0 : sn_values.request.in_order ? 1 : SN_VALUE_TYPES;
+    for (unsigned type = 0; type < bins; type++)
+        mine->bins[type] = allocate(1, sizeof *mine->bins[type]);
+    *sn_slot_of(thread, sn_values.scratch) = (uint64_t)mine->scratch;
+    if (sn_values.request.begin) sn_values.request.begin(mine->state, mine->id);
+    sn_thread_set_data(thread, mine);
+    sn_values_sampling_thread(thread);
+}
+
+static void finish(value_thread *mine) {
+    pthread_mutex_lock(&finishing);
+    if (!mine->is_finished && sn_values.request.finish) sn_values.request.finish(mine->state, mine->id);
+    mine->is_finished = true;
+    pthread_mutex_unlock(&finishing);
+}
+
+void sn_values_thread_end(sn_thread *thread) {
+    value_thread *mine = sn_thread_data(thread);
+    if (!mine) return;
+    finish(mine);
+    sn_thread_set_data(thread, NULL);
+    for (unsigned type = 0; type < SN_VALUE_TYPES; type++) free(mine->bins[type]);
+    sn_values_waiting_free(mine->waiting);
+    free(mine->scratch);
+    free(mine->ranges);
+    free(mine->memos);
+    free(mine->spots);
+    free(mine);
+}
+
+/** What the parent had not handed over is the parent's; the memory of its threads is left behind. */
+void sn_values_fork_child(sn_thread *thread) {
+    sn_report_forget();
+    sn_values_thread_start(thread);
+}
+
+static void finish_thread(sn_thread *thread, void *data) {
+    (void)data;
+    value_thread *mine = sn_thread_data(thread);
+    if (mine) finish(mine);
+}
+
+void sn_values_end(void) { sn_threads_visit(finish_thread, NULL); }
+
+/* ----------------------------------------------------------------------- events */
+
+void sn_values_interrupted(sn_thread *thread, void *data, unsigned completed) {
+    (void)data;
+    (void)completed;
+    sn_values_forget_varying(thread);
+}
+
+void sn_values_memory_unmapped(uint64_t start, uint64_t end) {
+    sn_thread *thread = sn_thread_current();
+    if (!sn_values.request.unmapped || !thread || !sn_thread_data(thread)) return;
+    uint64_t words[SN_VALUES_UNMAPPED_WORDS] = {SN_VALUES_TAGS + SN_VALUES_UNMAPPED, start, end};
+    for (unsigned i = 0; i < SN_VALUES_UNMAPPED_WORDS; i++) sn_trace_write(thread, sn_values.trace, &words[i]);
+}
+
+/** The ranges of a system call that have the role. */
+static void note_system_call(sn_thread *thread, const sn_system_call *call, uint8_t role, uint8_t moment) {
+    const sn_values_request *request = &sn_values.request;
+    bool wanted = request->system_calls && (request->moments & moment) && (request->places & SN_VALUES_MEMORY);
+    if (!wanted || !sn_thread_data(thread) || !sn_selected(call->address) || !sn_instrumentation_is_enabled()) return;
+    for (size_t i = 0; i < call->range_count; i++) {
+        const sn_system_range *range = &call->ranges[i];
+        if (!(range->role & role)) continue;
+        sn_instruction instruction = {.address = call->address};
+        sn_operand operand = {.place = SN_PLACE_MEMORY, .reg = SN_NO_REGISTER};
+        sn_value_site site = sn_value_site_of(&instruction, &operand, range->argument, moment, 0, 0);
+        site.is_system_call = true;
+        uint32_t number = sn_value_site_number(&site);
+        for (uint64_t done = 0, part; done < range->size; done += part) {
+            part = range->size - done < UINT32_C(1) << 30 ? range->size - done : UINT32_C(1) << 30;
+            sn_values_write_row(thread, number, range->start + done, (uint32_t)part, moment, NULL);
+        }
+    }
+}
+
+void sn_values_system_call_before(sn_thread *thread, const sn_system_call *call) {
+    note_system_call(thread, call, SN_ROLE_READ, SN_VALUES_READ);
+}
+
+void sn_values_system_call_after(sn_thread *thread, const sn_system_call *call) {
+    note_system_call(thread, call, SN_ROLE_WRITTEN, SN_VALUES_WRITTEN);
+}
+
+/* ------------------------------------------------------------------------ start */
+
+void sn_values_start(const sn_values_request *request) {
+    sn_values.request = *request;
+    sn_values.has_bytes = request->parts & SN_VALUES_BYTES;
+    sn_values.has_context = request->parts & SN_VALUES_CONTEXT;
+    sn_values.last_words = sn_values.has_context ? 2 : 1;
+    sn_values.scratch = sn_slot_new();
+    sn_values.trace = sn_trace_new(&(sn_trace_options){.record_size = sizeof(uint64_t), .batch = take_trace});
+    if (sn_values.has_context) sn_contexts_enable();
+    sn_values_sampling_start();
+}

@@ -1,0 +1,222 @@
+/**
+ * @fileoverview The tool `zerospy`: loads of zeros. Which instruction, in which calling context, loads values that are zero,
+ * or integers that are wider than what is in them; what narrower type, or sparse structure, would do.
+ *
+ * On <sonde/values.h>: loads are added up by spot, without looking anything up.
+ */
+#include <sonde/value_report.h>
+#include <stdlib.h>
+#include <string.h>
+
+SN_EXPORT extern const sn_tool sn_tool_descriptor;
+
+/* -------------------------------------------------------------------- what is counted */
+
+/** Of one spot. */
+typedef struct zero_tally {
+    uint64_t values;        /**< loads */
+    uint64_t zeros;         /**< of them: all of the value is zero */
+    uint64_t zero_bytes;    /**< high-order zero bytes of integers; bytes of zero elements of all others */
+    uint64_t zero_elements;
+    uint64_t seen;          /**< bit N: byte N of the value was not zero once */
+} zero_tally;
+
+enum {
+    TOTAL_BYTES, TOTAL_ZERO_BYTES, TOTAL_INTEGER_BYTES, TOTAL_INTEGER_ZERO_BYTES, TOTAL_FLOAT_BYTES, TOTAL_FLOAT_ZERO_BYTES,
+    TOTAL_VALUES, TOTAL_ZEROS,
+};
+enum { CLASS_INTEGER, CLASS_FLOAT };
+
+typedef struct zero_state {
+    zero_tally *tallies; /**< by spot */
+    uint32_t room;
+} zero_state;
+
+/* -------------------------------------------------------------------------- values */
+
+static uint64_t word_at(const void *value, unsigned offset) {
+    uint64_t word;
+    memcpy(&word, (const char *)value + offset, sizeof word);
+    return word;
+}
+
+/** Bit N: byte N of a word is not zero. */
+static uint64_t bytes_seen(uint64_t word) {
+    const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f);
+    uint64_t high_bits = (((word & low) + low) | word) & ~low; /* of each byte: whether it is not zero */
+    return (high_bits >> 7) * UINT64_C(0x0102040810204080) >> 56;
+}
+
+/** Integers of one element: 8 bytes at most. Zero-extended words. */
+static void take_scalar(zero_tally *tally, const void *value, unsigned size) {
+    uint64_t word = word_at(value, 0);
+    unsigned used = (71 - (unsigned)__builtin_clzll(word | 1)) / 8;
+    used = word ? used : 0;
+    tally->zeros += word == 0;
+    tally->zero_elements += word == 0;
+    tally->zero_bytes += size - used;
+    tally->seen |= bytes_seen(word);
+}
+
+/** Elements of a word that are zero: `signs` has the bits that do not count, `highest` the highest one of each element. */
+static unsigned zero_elements(uint64_t word, uint64_t signs, uint64_t highest) {
+    word &= ~signs;
+    uint64_t not_zero = (((word & ~highest) + ~highest) | word) & highest;
+    return (unsigned)__builtin_popcountll(highest) - (unsigned)__builtin_popcountll(not_zero);
+}
+
+/** Of 16 bytes and more, in elements that fill words. Floating point: both zeros are zero. */
+static unsigned count_in_words(const void *value, unsigned size, unsigned element, bool is_float) {
+    static const uint64_t highest_bits[] = {UINT64_C(0x8080808080808080), UINT64_C(0x8000800080008000),
+                                            UINT64_C(0x8000000080000000), UINT64_C(0x8000000000000000)};
+    uint64_t highest = highest_bits[__builtin_ctz(element)];
+    unsigned zeros = 0;
+    for (unsigned at = 0; at < size; at += 8) zeros += zero_elements(word_at(value, at), is_float ? highest : 0, highest);
+    return zeros;
+}
+
+static bool is_zero_element(const unsigned char *element, unsigned size, bool is_float) {
+    unsigned char any = 0;
+    for (unsigned i = 0; i + 1 < size; i++) any |= element[i];
+    return !any && !(element[size - 1] & (is_float ? 0x7f : 0xff));
+}
+
+static void take_elements(zero_tally *tally, const void *value, const sn_value_site *site, unsigned size) {
+    unsigned element = site->element_size && size % site->element_size == 0 ? site->element_size : size, zeros = 0;
+    if (size % 8 == 0 && element <= 8 && !(element & (element - 1))) {
+        zeros = count_in_words(value, size, element, site->is_float);
+    } else {
+        for (unsigned at = 0; at < size; at += element)
+            zeros += is_zero_element((const unsigned char *)value + at, element, site->is_float);
+    }
+    tally->zero_elements += zeros;
+    tally->zero_bytes += zeros * element;
+    tally->zeros += zeros * element == size;
+    for (unsigned at = 0; at < size; at += 8)
+        if ((tally->seen >> at & 0xff) != 0xff) tally->seen |= bytes_seen(word_at(value, at)) << at;
+}
+
+/** Room for tallies of spots up to this one. */
+static void make_room(zero_state *state, uint32_t spot) {
+    if (spot < state->room) return;
+    uint32_t room = 2 * spot + 1024;
+    state->tallies = reallocarray(state->tallies, room, sizeof *state->tallies);
+    if (!state->tallies) sn_fail(125, "zerospy: out of memory");
+    memset(state->tallies + state->room, 0, (room - state->room) * sizeof *state->tallies);
+    state->room = room;
+}
+
+/** All executions of one record. */
+static void take_column(zero_tally *tally, const sn_value_record *record, const uint64_t *word, const sn_value_run *run) {
+    const uint64_t *value = word + 1;
+    const sn_value_site *site = sn_value_site_at(record->site);
+    tally->values += run->times;
+    for (uint32_t i = 0; i < run->times; i++, value += run->stride) {
+        if (record->type <= SN_VALUE_INT64) take_scalar(tally, value, record->size);
+        else take_elements(tally, value, site, record->size);
+    }
+}
+
+static void take_runs(const sn_values_run_batch *batch) {
+    zero_state *state = batch->state;
+    for (size_t i = 0; i < batch->count; i++) {
+        const sn_value_run *run = &batch->runs[i];
+        const uint64_t *word = run->words;
+        make_room(state, run->first_spot + run->constants[run->count - 1].spot);
+        for (uint32_t k = 0; k < run->count; k++) {
+            const sn_value_record *record = &run->constants[k];
+            if (run->word_counts[k] > 1) take_column(&state->tallies[run->first_spot + record->spot], record, word, run);
+            word += run->word_counts[k];
+        }
+    }
+}
+
+/* -------------------------------------------------------------------------- report */
+
+static void add_tally(uint64_t *totals, sn_findings *findings, const zero_tally *tally, uint32_t spot,
+                      const sn_value_site *site) {
+    unsigned kind = site->is_float ? TOTAL_FLOAT_BYTES : TOTAL_INTEGER_BYTES;
+    uint64_t bytes = tally->values * site->size;
+    totals[TOTAL_BYTES] += bytes;
+    totals[kind] += bytes;
+    totals[TOTAL_ZERO_BYTES] += tally->zero_bytes;
+    totals[kind + 1] += tally->zero_bytes;
+    totals[TOTAL_VALUES] += tally->values;
+    totals[TOTAL_ZEROS] += tally->zeros;
+    sn_finding *finding = sn_findings_of(findings, spot, 0, site->is_float ? CLASS_FLOAT : CLASS_INTEGER);
+    const uint64_t amounts[SN_FINDING_AMOUNTS] = {tally->zero_bytes, tally->zeros, tally->values, tally->zero_elements};
+    for (unsigned i = 0; i < SN_FINDING_AMOUNTS; i++) finding->amounts[i] += amounts[i];
+    finding->bits |= tally->seen;
+}
+
+static void finish(void *its, int thread) {
+    zero_state *state = its;
+    sn_findings findings = {0};
+    uint64_t totals[SN_REPORT_TOTALS] = {0};
+    for (uint32_t spot = 1; spot < state->room; spot++) {
+        if (!state->tallies[spot].values) continue;
+        uint32_t site;
+        sn_context context;
+        sn_values_spot(state, spot, &site, &context);
+        add_tally(totals, &findings, &state->tallies[spot], spot, sn_value_site_at(site));
+    }
+    sn_report_add(state, thread, totals, &findings);
+    free(state->tallies);
+    *state = (zero_state){0};
+}
+
+/** The byte map, highest byte first, and what would do. */
+static void remark(const sn_finding *finding, const sn_value_site *site, char *text, size_t size) {
+    char map[SN_REPORT_TOTALS * 8];
+    unsigned bytes = site->size < 64 ? site->size : 64, used = 0;
+    for (unsigned i = 0; i < bytes; i++) {
+        bool seen = finding->bits >> i & 1;
+        map[bytes - 1 - i] = seen ? 'x' : '0';
+        if (seen) used = i + 1;
+    }
+    map[bytes] = '\0';
+    uint64_t elements = finding->amounts[2] * (site->element_count ? site->element_count : 1);
+    unsigned narrower = used <= 1 ? 1 : used <= 2 ? 2 : used <= 4 ? 4 : 8;
+    bool is_scalar_integer = !site->is_float && site->size <= 8;
+    const char *sparse = finding->amounts[3] * 10 >= elements * 9 ? ": mostly zero, a sparse structure would do" : "";
+    if (is_scalar_integer && used && narrower < site->size)
+        snprintf(text, size, "bytes (high to low) %s: %u bits would do%s", map, 8 * narrower, sparse);
+    else
+        snprintf(text, size, "bytes (high to low) %s%s", map, sparse);
+}
+
+static const sn_report_form form = {
+    .tool = "zerospy",
+    .title = "loads of zeros",
+    .totals = {"bytes loaded", "zero bytes", "integer bytes loaded", "integer zero bytes", "floating-point bytes loaded",
+               "floating-point zero bytes", "values loaded", "values that are zero"},
+    .base = {0, TOTAL_BYTES + 1, 0, TOTAL_INTEGER_BYTES + 1, 0, TOTAL_FLOAT_BYTES + 1, 0, TOTAL_VALUES + 1},
+    .amounts = {"zero bytes", "zeros", "values", "zero elements"},
+    .classes = {{"integer", "Integers, by zero bytes", "loaded", NULL, TOTAL_INTEGER_ZERO_BYTES},
+                {"float", "Floating point, by zero bytes", "loaded", NULL, TOTAL_FLOAT_ZERO_BYTES}},
+    .remark = remark,
+};
+
+static const sn_option options[] = {SN_REPORT_OPTIONS, SN_VALUES_OPTIONS, {0}};
+
+static void start(void) {
+    sn_values_start(&(sn_values_request){.places = SN_VALUES_MEMORY, .moments = SN_VALUES_READ,
+                                         .parts = SN_VALUES_BYTES | SN_VALUES_CONTEXT, .state_size = sizeof(zero_state),
+                                         .take_runs = take_runs, .finish = finish});
+}
+
+static void end(void) {
+    sn_values_end();
+    sn_report_print(&form);
+}
+
+SN_EXPORT const sn_tool sn_tool_descriptor = {
+    .interface = SN_TOOL_INTERFACE,
+    .name = "zerospy",
+    .version = "1",
+    .description = "loads of zeros, and of integers wider than their values",
+    .options = options,
+    .start = start,
+    SN_VALUES_CALLBACKS,
+    .end = end,
+};

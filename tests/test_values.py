@@ -1,0 +1,349 @@
+"""Value profiling: what the framework of <sonde/values.h> records, and what zerospy, loadspy, deadspy and redspy find in
+programs of which it is known exactly.
+
+tests/programs/values_types.c loops over known data with one instruction for each data type and special form. The
+expectations are computed here from the data, byte by byte, without anything of Sonde's.
+"""
+import json
+import struct
+import subprocess
+from dataclasses import dataclass
+
+import pytest
+
+from conftest import ROOT, SONDE
+
+PROGRAMS = ROOT / "tests" / "programs"
+VARIANTS = [("1", []), ("2", []), ("1", ["--analysis-threads=1"]), ("2", ["--analysis-threads=1"]),
+            ("1", ["--debug-block-limit=1"])]
+
+
+def run(*command, **options):
+    options = {"timeout": 120, "capture_output": True, "text": True, "check": False, "stdin": subprocess.DEVNULL, **options}
+    return subprocess.run([str(word) for word in command], **options)
+
+
+@pytest.fixture(scope="module")
+def types(tmp_path_factory):
+    target = tmp_path_factory.mktemp("values") / "types"
+    built = run("gcc", "-g", "-O1", "-no-pie", "-pthread", "-o", target, PROGRAMS / "values_types.c")
+    assert built.returncode == 0, built.stderr
+    return target
+
+
+@pytest.fixture(scope="module")
+def show_values(tmp_path_factory):
+    target = tmp_path_factory.mktemp("values") / "show_values.so"
+    built = run("gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{ROOT}/include", "-o", target,
+                ROOT / "tests" / "tools" / "show_values.c")
+    assert built.returncode == 0, built.stderr
+    return target
+
+
+def report(tmp_path, tool, program, *arguments, options=()):
+    target = tmp_path / "report.json"
+    ended = run(SONDE, tool, "--format=json", "--top=1000000", f"--output={target}", *options, "--", program, *arguments)
+    if ended.returncode == 3:
+        pytest.skip("the processor lacks the instructions")
+    assert ended.returncode == 0, ended.stderr
+    return json.loads(target.read_text())
+
+
+# ---- the data of values_types.c, as it is in the first and in the second call ----
+
+@dataclass(frozen=True)
+class Form:
+    """One function: how its data is made, and what it loads (offset, size) in one call."""
+    element: int         # bytes from one number to the next in the data
+    kind: str            # how a number is written
+    size: int            # of a load
+    step: int
+    count: int
+    width: int           # bytes of an element of the value
+    is_float: bool = False
+    first: int = 0       # offset of the first load
+    lanes: tuple = ()    # offsets of the loads of one iteration, if it is not one
+    extra: tuple = ()    # (bytes) values loaded besides in each iteration
+
+
+HALF = {0: 0, 1: 0x3c00, 2: 0x4000, 7: 0x4700}
+
+
+def number_bytes(kind, element, number):
+    if kind == "integer":
+        return number.to_bytes(element, "little")
+    if kind == "half":
+        return struct.pack("<H", HALF[number])
+    if kind == "extended":
+        exponent = 0x3fff + number.bit_length() - 1 if number else 0
+        mantissa = number << (64 - number.bit_length()) if number else 0
+        return mantissa.to_bytes(8, "little") + exponent.to_bytes(2, "little") + bytes(6)
+    return struct.pack("<f" if kind == "single" else "<d", number)
+
+
+def data_of(form):
+    """The data as it is in the two calls."""
+    data = bytearray()
+    for place in range(16384 // form.element):
+        data += number_bytes(form.kind, form.element, place % 3)
+    changed = bytearray(data)
+    for place in (0, (4096 - 4 + form.element - 1) // form.element):
+        number = number_bytes(form.kind, form.element, 7)
+        changed[place * form.element:place * form.element + len(number)] = number
+    return bytes(data), bytes(changed)
+
+
+def integers(element, size, count, **more):
+    return Form(element, "integer", size, size, count, size if size <= 8 else element, **more)
+
+
+def floats(kind, element, size, count, **more):
+    return Form(element, kind, size, size, count, element, is_float=True, **more)
+
+
+FORMS = {
+    "load_int8": integers(1, 1, 64), "load_int16": integers(2, 2, 32), "load_int32": integers(4, 4, 16),
+    "load_int64": integers(8, 8, 8), "load_int128": integers(4, 16, 4), "load_int256": integers(4, 32, 2),
+    "load_int512": integers(4, 64, 4),
+    "load_single": floats("single", 4, 4, 16), "load_single128": floats("single", 4, 16, 4),
+    "load_single256": floats("single", 4, 32, 2), "load_single512": floats("single", 4, 64, 4),
+    "load_double": floats("double", 8, 8, 8), "load_double128": floats("double", 8, 16, 4),
+    "load_double256": floats("double", 8, 32, 2), "load_double512": floats("double", 8, 64, 4),
+    "load_half": floats("half", 2, 2, 32), "load_half128": floats("half", 2, 16, 4),
+    "load_half256": floats("half", 2, 32, 2), "load_half512": floats("half", 2, 64, 4),
+    "load_extended": Form(16, "extended", 10, 16, 4, 10, is_float=True), "load_x87_single": floats("single", 4, 4, 16),
+    "load_masked": Form(4, "integer", 4, 64, 1, 4, lanes=tuple(range(0, 64, 8))),
+    "load_string": Form(4, "integer", 4, 64, 1, 4, lanes=tuple(range(0, 64, 4))),
+    "load_across": integers(8, 8, 8, first=4092 - 64),
+}
+
+
+def loads_of(form):
+    """What the function loads in its two calls: lists of (offset, bytes)."""
+    for data in data_of(form):
+        places = [form.first + form.step * i + lane for i in range(form.count) for lane in form.lanes or (0,)]
+        yield [(place, data[place:place + form.size]) for place in places]
+
+
+def zero_bytes(form, value):
+    """As docs/values.md says: high-order zero bytes of single integers, else bytes of elements that are zero."""
+    if not form.is_float and len(value) <= 8:
+        return len(value) - len(value.rstrip(b"\0"))
+    parts = [value[at:at + form.width] for at in range(0, len(value), form.width)]
+    return sum(form.width for part in parts if not any(part[:-1]) and part[-1] & (0x7f if form.is_float else 0xff) == 0)
+
+
+def loaded_before(calls):
+    """Bytes of loads of which every byte is what the last load of that byte gave."""
+    shadow, redundant, loads = {}, 0, 0
+    for call in calls:
+        for place, value in call:
+            if all(shadow.get(place + i) == byte for i, byte in enumerate(value)):
+                redundant += len(value)
+                loads += 1
+            shadow.update({place + i: byte for i, byte in enumerate(value)})
+    return redundant, loads
+
+
+RETURN_BYTES = 8  # each call loads its return address too, which is below 2**24 and the same both times
+
+
+@pytest.mark.parametrize("threads, options", VARIANTS)
+@pytest.mark.parametrize("name", FORMS)
+def test_zerospy_counts(tmp_path, types, name, threads, options):
+    form, factor = FORMS[name], int(threads)
+    got = report(tmp_path, "zerospy", types, name, threads, options=[f"--only={name}", *options])["totals"]
+    values = [value for call in loads_of(form) for _, value in call]
+    zeros = sum(zero_bytes(form, value) for value in values)
+    kind = "floating-point" if form.is_float else "integer"
+    returned = 2 * RETURN_BYTES, 2 * (RETURN_BYTES - 3)
+    own = sum(map(len, values)), zeros
+    total = own[0] + returned[0], own[1] + returned[1]
+    assert (got["bytes loaded"], got["zero bytes"]) == tuple(factor * n for n in total)
+    if form.is_float:
+        assert (got[f"{kind} bytes loaded"], got[f"{kind} zero bytes"]) == tuple(factor * n for n in own)
+    assert got["values loaded"] == factor * (len(values) + 2)
+    assert got["values that are zero"] == factor * sum(zero_bytes(form, value) == len(value) for value in values)
+
+
+@pytest.mark.parametrize("threads, options", VARIANTS)
+@pytest.mark.parametrize("name", FORMS)
+def test_loadspy_counts(tmp_path, types, name, threads, options):
+    form, factor = FORMS[name], int(threads)
+    got = report(tmp_path, "loadspy", types, name, threads, options=[f"--only={name}", "--approximate=0", *options])
+    calls = list(loads_of(form))
+    redundant, loads = loaded_before(calls)
+    totals = got["totals"]
+    assert totals["bytes loaded"] == factor * (sum(len(v) for call in calls for _, v in call) + 2 * RETURN_BYTES)
+    assert totals["redundant bytes"] == factor * (redundant + RETURN_BYTES)
+    assert totals["redundant loads"] == factor * (loads + 1)
+    assert sum(finding["bytes"] for finding in got["redundant"]) == totals["redundant bytes"]
+    assert sum(thread["totals"]["redundant bytes"] for thread in got["threads"]) == totals["redundant bytes"]
+    for finding in got["redundant"]:
+        assert finding["first"]["function"] == finding["second"]["function"] == name
+        assert any(line.startswith("run ") for line in finding["second"]["context"])
+
+
+def test_special_forms(tmp_path, types):
+    """A gather's lanes and its table of indices; an atomic addition reads."""
+    got = report(tmp_path, "zerospy", types, "load_gathered", options=["--only=load_gathered"])["totals"]
+    assert got["bytes loaded"] == 2 * (4 * (16 + 4) + 8)
+    assert got["floating-point bytes loaded"] == 2 * 4 * 16
+    assert got["floating-point zero bytes"] == 4 * (6 + 5)  # numbers 0 1 2 0 ... and, the second time, 7 1 2 0 ...
+    got = report(tmp_path, "loadspy", types, "load_atomic", options=["--only=load_atomic"])["totals"]
+    assert got["bytes loaded"] == 2 * (16 * 4 + 8)
+    assert got["redundant bytes"] == 15 * 4 + 8
+
+
+# What is written: of 64 bytes, 16 numbers that are 0 1 2 0 ... at first; in between the first one is set to 7. Bytes written
+# in both calls, and of them redundant.
+WRITES = {
+    "store_int8": (128, 63), "store_int32": (128, 60), "store_int64": (128, 56), "store_string": (128, 60),
+    "store_double128": (128, 48),   # zeros over 0 1, 2 0, 1 2, 0 1; then, but for the first, over themselves
+    "store_int512": (512, 192),
+    "store_masked": (64, 12 + 28),  # lanes 0, 6 and 12 are zero at first
+}
+
+
+@pytest.mark.parametrize("threads, options", VARIANTS)
+@pytest.mark.parametrize("name", WRITES)
+def test_redspy_counts_memory(tmp_path, types, name, threads, options):
+    written, redundant = WRITES[name]
+    options = [f"--only={name}", "--registers=no", "--approximate=0", *options]
+    got = report(tmp_path, "redspy", types, name, threads, options=options)
+    totals, factor = got["totals"], int(threads)
+    assert (totals["bytes written"], totals["redundant bytes"]) == (factor * written, factor * redundant)
+    assert sum(finding["bytes"] for finding in got["memory"]) == factor * redundant
+
+
+@pytest.mark.parametrize("threads, options", VARIANTS)
+def test_redspy_counts_registers(tmp_path, types, threads, options):
+    """movzbl, add, dec, twice 64 times; and mov, mov before them, ret behind."""
+    got = report(tmp_path, "redspy", types, "load_int8", threads, options=["--only=load_int8", *options])["totals"]
+    factor = int(threads)
+    # edx 4 bytes, rax 8, ecx 4 in each iteration; rax 8, ecx 4 before. A return is told nothing of.
+    assert got["bytes written to registers"] == factor * 2 * (64 * 16 + 12)
+    # edx gets 0 1 2 0 ...: only the first value may be what it held; no other write is redundant but mov's, maybe
+    assert got["redundant bytes in registers"] <= factor * 2 * (4 + 12)
+
+
+# Bytes stored in both calls, dead ones, and those unread at the end.
+DEAD = {"dead_read": (256, 64, 64), "dead_twice": (256, 192, 64), "dead_half": (256, 128, 64), "store_string": (128, 64, 64),
+        "store_int512": (512, 256, 256), "store_masked": (64, 32, 32)}
+
+
+@pytest.mark.parametrize("threads, options", VARIANTS)
+@pytest.mark.parametrize("name", DEAD)
+def test_deadspy_counts(tmp_path, types, name, threads, options):
+    got = report(tmp_path, "deadspy", types, name, threads, options=[f"--only={name}", *options])
+    totals, factor = got["totals"], int(threads)
+    names = "bytes stored", "dead bytes: overwritten unread", "bytes unread at the end"
+    assert tuple(totals[key] for key in names) == tuple(factor * n for n in DEAD[name])
+    assert sum(finding["bytes"] for finding in got["dead"]) == totals[names[1]]
+
+
+SYSTEM_CALLS = """
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static char text[4096] __attribute__((aligned(4096)));
+__attribute__((noinline)) void store(char *to, int value) {
+    for (int i = 0; i < 1000; i++) { to[i] = (char)value; __asm__ volatile("" ::: "memory"); }
+}
+int main(int count, char **arguments) {
+    (void)arguments;
+    for (int i = 0; i < 3; i++) {
+        store(text, i);
+        if (count > 1 && write(1, text, 600) != 600) return 1;
+    }
+    char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    store(page, 1);
+    return munmap(page, 4096);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def system_calls(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("system")
+    (folder / "calls.c").write_text(SYSTEM_CALLS)
+    built = run("gcc", "-g", "-O1", "-no-pie", "-fcf-protection=none", "-o", folder / "calls", folder / "calls.c")
+    assert built.returncode == 0, built.stderr
+    return folder / "calls"
+
+
+def test_deadspy_knows_what_system_calls_read(tmp_path, system_calls):
+    """write(2) reads 600 of the 1,000 bytes; memory that is unmapped is told of apart."""
+    without = report(tmp_path, "deadspy", system_calls)
+    dead = {finding["first"]["function"]: finding["bytes"] for finding in without["dead"]
+            if finding["first"]["function"] == finding["second"]["function"] == "store"}
+    assert dead == {"store": 2000}
+    assert [f["bytes"] for f in without["unmapped"] if f["first"]["function"] == "store"] == [1000]
+    assert [f["bytes"] for f in without["end"] if f["first"]["function"] == "store"] == [1000]
+    got = report(tmp_path, "deadspy", system_calls, "x")
+    assert [f["bytes"] for f in got["dead"] if f["first"]["function"] == "store"] == [800]
+    assert [f["bytes"] for f in got["end"] if f["first"]["function"] == "store"] == [400]
+
+
+def test_fork(tmp_path, show_values):
+    """A child's records are its own; both processes count the same."""
+    source, program = tmp_path / "forks.c", tmp_path / "forks"
+    source.write_text("#include <unistd.h>\n#include <sys/wait.h>\nstatic volatile int a[100];\n"
+                      "__attribute__((noinline)) void work(void) { for (int i = 0; i < 100; i++) a[i]++; }\n"
+                      "int main(void) { work(); int child = fork(); work(); return child ? wait(NULL) != child : 0; }\n")
+    assert run("gcc", "-g", "-O1", "-o", program, source).returncode == 0
+    ended = run(SONDE, show_values, "--trace-children=yes", "--only=work", "--form=count", f"--output={tmp_path}/out.%p", "--",
+                program)
+    assert ended.returncode == 0, ended.stderr
+    assert sorted(path.read_text() for path in tmp_path.glob("out.*")) == ["records: 201\n", "records: 402\n"]
+
+
+@pytest.mark.parametrize("tool, name, kind, mark", [("loadspy", "reloads", "redundant", "loaded again"),
+                                                    ("deadspy", "clears", "dead", "dead"), ("zerospy", "zeros", "float", "zeros")])
+def test_demonstrations(tmp_path, tool, name, kind, mark):
+    """The first finding names the line; the fixed version prints the same, and has none like it."""
+    source = ROOT / "examples" / f"{name}.c"
+    (line,) = [number for number, text in enumerate(source.read_text().splitlines(), 1) if f"/* {mark} */" in text]
+    outputs, shares = [], []
+    for fixed in ([], ["-DFIXED"]):
+        program = tmp_path / f"{name}{len(fixed)}"
+        assert run("gcc", "-g", "-O2", *fixed, "-o", program, source).returncode == 0
+        outputs.append(run(program).stdout)
+        got = report(tmp_path, tool, program)
+        totals = list(got["totals"].values())
+        shares.append(got[kind][0]["bytes" if kind != "float" else "zero bytes"] / totals[0])
+        if not fixed:
+            place = got[kind][0]["first"]
+            assert (place["file"].rpartition("/")[2], place["line"]) == (f"{name}.c", line)
+    assert outputs[0] == outputs[1] != ""
+    assert shares[0] > 0.2 and shares[1] < 0.05
+
+
+def records(tmp_path, show_values, program, *arguments, options=()):
+    target = tmp_path / "records"
+    ended = run(SONDE, show_values, f"--output={target}", *options, "--", program, *arguments)
+    assert ended.returncode == 0, ended.stderr
+    return [line.split() for line in target.read_text().splitlines()]
+
+
+@pytest.mark.parametrize("name", ["load_int8", "load_single128", "load_int512", "load_string", "load_extended"])
+def test_order_and_types(tmp_path, types, show_values, name):
+    """In order, and sorted by type, the records are the same."""
+    options = [f"--only={name}", "--moments=3"]
+    ordered = records(tmp_path, show_values, types, name, options=options)
+    by_type = records(tmp_path, show_values, types, name, options=[*options, "--in-order=no"])
+    assert sorted(ordered) == sorted(by_type)
+    form = FORMS[name]
+    expected = [(form.first + form.step * i + lane, value) for call in loads_of(form) for (i, lane), (_, value) in
+                zip([(i, lane) for i in range(form.count) for lane in form.lanes or (0,)], call)]
+    reads = [line for line in ordered if line[1] == "r"]
+    base = int(reads[0][3], 16)
+    half = len(reads) // 2  # each call ends with the load of its return address
+    reads = reads[:half - 1] + reads[half:-1]
+    assert [(int(line[3], 16) - base, bytes.fromhex(line[-1])) for line in reads] == expected
+
+
+def test_bad_options(types):
+    for tool, option, words in (("loadspy", "--approximate=101", "from 0 to 100"), ("zerospy", "--sample-off=5", "--sample-on")):
+        ended = run(SONDE, tool, option, "--", types, "load_int8")
+        assert ended.returncode == 2 and words in ended.stderr and len(ended.stderr.splitlines()) == 1, ended.stderr
