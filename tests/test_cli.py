@@ -81,7 +81,7 @@ def test_help_fits_a_terminal(sonde, words):
     assert len(lines) <= 24 and max(map(len, lines)) < 80
     assert lines[0] == "Usage: sonde TOOL [options] [--] PROGRAM [arguments]"
     for name in ("--tool=", "--trace-children=yes|no", "--trace-children-skip=", "--log-file=", "--output=", "--stats=",
-                 "-q", "-v", "--version", "count, heap, memtrace, none"):
+                 "-q", "-v", "--version", "count, deadspy, heap"):
         assert name in result.stdout
 
 
@@ -235,7 +235,7 @@ def test_moved_installation(probe, tmp_path):
     moved = tmp_path / "moved"
     command.parent.parent.rename(moved)
     help_text = subprocess.run([moved / "bin/sonde", "--help"], text=True, stdout=subprocess.PIPE, timeout=60, check=True)
-    assert "count, heap, memtrace, none" in help_text.stdout
+    assert "count, deadspy, heap" in help_text.stdout
     assert subprocess.run([moved / "bin/sonde", "none", "--help"], stdout=subprocess.DEVNULL, timeout=60,
                           check=False).returncode == 0
     assert subprocess.run([moved / "bin/sonde", probe, "true"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
