@@ -31,12 +31,14 @@ typedef struct sn_heap_block {
     uint64_t usable;       /**< bytes that it may use, as malloc_usable_size() tells it; at least `requested` */
     uint64_t born, died;   /**< `died`: 0 while it lives */
     uint64_t word;         /**< the tool's; 0 at first */
-    sn_context context;    /**< that allocated it; the allocating function's */
-    sn_context death;      /**< that freed it, SN_NO_CONTEXT while it lives, or if sn_heap_options.death is not set */
-    int32_t thread;        /**< kernel's number of the thread that allocated it */
-    int32_t death_thread;
-    uint32_t state;        /**< sn_heap_state */
-    uint32_t next;         /**< for Sonde */
+    sn_context context : 30; /**< that allocated it; the allocating function's */
+    uint32_t state : 2;      /**< sn_heap_state */
+    union {
+        sn_context death;    /**< SN_HEAP_FREED: that freed it, SN_NO_CONTEXT if sn_heap_options.death is not set */
+        uint32_t next;       /**< else: for Sonde */
+    };
+    int32_t thread;          /**< kernel's number of the thread that allocated it */
+    int32_t death_thread;    /**< SN_HEAP_FREED: that freed it */
 } sn_heap_block;
 
 /** What a tool wants to know. Callbacks are SN_FAST, are called in the thread that does it, and may be NULL. Blocks are those

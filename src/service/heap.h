@@ -14,6 +14,12 @@
 /** At most so many blocks at a time; more are not seen. */
 #define SN_HEAP_MOST_BLOCKS (UINT32_C(1) << 28)
 
+/** Bytes that an entry of the table of blocks is for: glibc's blocks are never nearer to each other. */
+#define SN_HEAP_GRANULE 32
+
+/** How many locks there are for all entries. */
+#define SN_HEAP_LOCKS 4096
+
 /** What a function does. */
 typedef enum sn_heap_act {
     SN_HEAP_ALLOCATES,
@@ -70,10 +76,11 @@ typedef struct sn_heap_shared {
     bool is_shared;             /**< there has been more than one thread: before, nothing needs to be atomic */
     uint64_t allocated;         /**< bytes, ever */
     sn_heap_block *records;     /**< number 0 is not used */
-    uint32_t *table;            /**< the record of the block that begins in 8 bytes of the data window */
-    uint32_t *low_table;        /**< and in 8 bytes of the low window */
+    uint32_t *table;            /**< the record of the first block that begins in a granule of the data window */
+    uint32_t *low_table;        /**< and of the low window */
+    uint32_t locks[SN_HEAP_LOCKS]; /**< spin: of entries and what they lead to */
     uint32_t next_record;
-    uint32_t lock;              /**< spins: of `pool` and of blocks that begin in the same 8 bytes */
+    uint32_t lock;              /**< spins: of `pool` */
     uint32_t pool;              /**< batches of free records: the first of the first one */
     uint32_t *kept;             /**< freed blocks, options.kept of them, in a ring */
     uint64_t kept_position;

@@ -1,9 +1,8 @@
 /**
  * @fileoverview The records of the client's blocks, and the tables that find them by address: see heap.h.
  *
- * A table has an entry for each 8 bytes that a block may begin in: the number of its record. No lock is needed, since a block
- * belongs to who allocates or frees it, but where two begin in the same 8 bytes, which only client requests can say; then the
- * records form a chain. Runs in the code cache too: calls nothing outside, compiled for general registers only.
+ * A table has an entry for each 32 bytes of the program's memory: the number of a record of a block that begins there, which leads
+ * to those of others. One of many locks is held for the few instructions that change it, once there are threads. Runs in the code cache too: calls nothing outside, compiled for general registers only.
  */
 #include "base/spin.h"
 #include "jit/layout.h"
@@ -76,59 +75,54 @@ static sn_heap_block *new_record(sn_heap_thread *own) {
 /* ------------------------------------------------------------------------------------------------- the tables */
 
 static uint32_t *entry_of(uint64_t address) {
-    if (sn_in_data_window(address)) return &sn_heap.table[(address - SN_DATA_START) / 8];
-    if (sn_in_low_window(address)) return &sn_heap.low_table[address / 8];
+    if (sn_in_data_window(address)) return &sn_heap.table[(address - SN_DATA_START) / SN_HEAP_GRANULE];
+    if (sn_in_low_window(address)) return &sn_heap.low_table[address / SN_HEAP_GRANULE];
     return 0;
 }
 
-static bool replace(uint32_t *entry, uint32_t expected, uint32_t number) {
-    if (!sn_heap.is_shared) {
-        if (*entry != expected) return false;
-        *entry = number;
-        return true;
-    }
-    return __atomic_compare_exchange_n(entry, &expected, number, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+static uint32_t *lock_of(const uint32_t *entry) { return &sn_heap.locks[(uint64_t)entry / sizeof *entry % SN_HEAP_LOCKS]; }
+
+static void lock_entry(const uint32_t *entry) {
+    if (sn_heap.is_shared) sn_spin_acquire(lock_of(entry));
 }
 
-/** In front of those that begin in the same 8 bytes. */
+static void unlock_entry(const uint32_t *entry) {
+    if (sn_heap.is_shared) sn_spin_release(lock_of(entry));
+}
+
 static void enter(uint32_t *entry, sn_heap_block *block) {
-    block->next = 0;
-    if (replace(entry, 0, number_of(block))) return;
-    sn_spin_acquire(&sn_heap.lock);
-    do block->next = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
-    while (!replace(entry, block->next, number_of(block)));
-    sn_spin_release(&sn_heap.lock);
+    lock_entry(entry);
+    block->next = *entry;
+    *entry = number_of(block);
+    unlock_entry(entry);
 }
 
-static sn_heap_block *take_from_chain(uint32_t *entry, uint64_t address) {
-    sn_heap_block *found = 0;
-    sn_spin_acquire(&sn_heap.lock);
-    for (uint32_t *link = entry; *link; link = &record(*link)->next) {
-        if (record(*link)->address != address) continue;
-        found = record(*link);
-        if (!replace(link, number_of(found), found->next)) found = 0;
-        break;
-    }
-    sn_spin_release(&sn_heap.lock);
-    return found;
+/** Where the number of the block at `address` stands, in the entry or in the block before; the lock is held. */
+static uint32_t *find_link(uint32_t *entry, uint64_t address) {
+    uint32_t *link = entry;
+    while (*link && record(*link)->address != address) link = &record(*link)->next;
+    return link;
 }
 
 sn_heap_block *sn_heap_take(uint64_t address) {
     uint32_t *entry = entry_of(address);
-    uint32_t number = entry ? __atomic_load_n(entry, __ATOMIC_ACQUIRE) : 0;
-    if (!number) return 0;
-    sn_heap_block *block = record(number);
-    if (block->address == address && !block->next && replace(entry, number, 0)) return block;
-    return take_from_chain(entry, address);
+    if (!entry || !__atomic_load_n(entry, __ATOMIC_ACQUIRE)) return 0;
+    lock_entry(entry);
+    uint32_t *link = find_link(entry, address), number = *link;
+    if (number) *link = record(number)->next;
+    unlock_entry(entry);
+    return number ? record(number) : 0;
 }
 
 void sn_heap_put_back(sn_heap_block *block) { enter(entry_of(block->address), block); }
 
 sn_heap_block *sn_heap_at(uint64_t address) {
-    const uint32_t *entry = entry_of(address);
-    for (uint32_t number = entry ? __atomic_load_n(entry, __ATOMIC_ACQUIRE) : 0; number; number = record(number)->next)
-        if (record(number)->address == address) return record(number);
-    return 0;
+    uint32_t *entry = entry_of(address);
+    if (!entry) return 0;
+    lock_entry(entry);
+    uint32_t number = *find_link(entry, address);
+    unlock_entry(entry);
+    return number ? record(number) : 0;
 }
 
 /* -------------------------------------------------------------------------------------------------- blocks */
@@ -159,10 +153,9 @@ sn_heap_block *sn_heap_add(sn_thread *thread, uint64_t address, uint64_t request
     block->born = clock(thread);
     block->died = block->word = 0;
     block->context = context;
-    block->death = SN_NO_CONTEXT;
     block->thread = sn_thread_id(thread);
     block->death_thread = 0;
-    __atomic_store_n(&block->state, SN_HEAP_LIVE, __ATOMIC_RELEASE);
+    block->state = SN_HEAP_LIVE;
     enter(entry, block);
     if (sn_heap.options.allocated) sn_heap.options.allocated(thread, block);
     return block;
@@ -178,8 +171,8 @@ static sn_heap_block *keep(sn_heap_block *block) {
 void sn_heap_end(sn_thread *thread, sn_heap_block *block) {
     block->died = clock(thread);
     block->death_thread = sn_thread_id(thread);
-    if (sn_heap.options.death) block->death = sn_context_resolve(thread);
-    __atomic_store_n(&block->state, SN_HEAP_FREED, __ATOMIC_RELEASE);
+    block->death = sn_heap.options.death ? sn_context_resolve(thread) : SN_NO_CONTEXT;
+    block->state = SN_HEAP_FREED;
     if (sn_heap.options.freed) sn_heap.options.freed(thread, block);
     if (sn_heap.options.kept) block = keep(block);
     if (block) free_record(sn_heap_thread_of(thread), block);

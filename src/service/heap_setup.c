@@ -40,8 +40,15 @@ static void thread_forgets(sn_thread *thread) {
     own->inner_count = 0;
 }
 
-static void before_fork(void) { sn_spin_acquire(&sn_heap.lock); }
-static void after_fork(void) { sn_spin_release(&sn_heap.lock); }
+static void before_fork(void) {
+    sn_spin_acquire(&sn_heap.lock);
+    for (unsigned i = 0; i < SN_HEAP_LOCKS; i++) sn_spin_acquire(&sn_heap.locks[i]);
+}
+
+static void after_fork(void) {
+    for (unsigned i = 0; i < SN_HEAP_LOCKS; i++) sn_spin_release(&sn_heap.locks[i]);
+    sn_spin_release(&sn_heap.lock);
+}
 
 static sn_hook_service service = {
     .is_own = sn_heap_function_is_own,
@@ -60,8 +67,8 @@ void sn_heap_enable(const sn_heap_options *options) {
     sn_heap.options = *options;
     sn_heap.records = reserve(SN_HEAP_MOST_BLOCKS * sizeof *sn_heap.records);
     sn_heap.next_record = 1;
-    sn_heap.table = reserve((SN_DATA_END - SN_DATA_START) / 8 * sizeof *sn_heap.table);
-    sn_heap.low_table = reserve(SN_LOW_END / 8 * sizeof *sn_heap.low_table);
+    sn_heap.table = reserve((SN_DATA_END - SN_DATA_START) / SN_HEAP_GRANULE * sizeof *sn_heap.table);
+    sn_heap.low_table = reserve(SN_LOW_END / SN_HEAP_GRANULE * sizeof *sn_heap.low_table);
     if (options->kept) sn_heap.kept = reserve(options->kept * sizeof *sn_heap.kept);
     sn_heap.slot = sn_slot_new();
     service.own_attends = sn_heap.own_attends = sn_slot_new();

@@ -18,8 +18,9 @@
 #define WORD 8
 #define CHUNK (UINT64_C(1) << 16)
 
+/** The service's blocks, which do not change while the program stands still. */
 typedef struct block_list {
-    sn_heap_block *items;
+    const sn_heap_block **items;
     size_t count, room;
 } block_list;
 
@@ -36,11 +37,11 @@ static void note_block(sn_heap_block *block, void *data) {
             sn_fail(125, "heap: out of memory");
         }
     }
-    list->items[list->count++] = *block;
+    list->items[list->count++] = block;
 }
 
 static int by_address(const void *left, const void *right) {
-    const sn_heap_block *a = left, *b = right;
+    const sn_heap_block *a = *(const sn_heap_block *const *)left, *b = *(const sn_heap_block *const *)right;
     if (a->address != b->address) {
         return a->address < b->address ? -1 : 1;
     }
@@ -50,8 +51,8 @@ static int by_address(const void *left, const void *right) {
 static void drop_contained(block_list *list) {
     size_t kept = 0;
     for (size_t i = 0; i < list->count; i++) {
-        const sn_heap_block *before = kept != 0 ? &list->items[kept - 1] : NULL;
-        if (before == NULL || list->items[i].address >= before->address + before->requested) {
+        const sn_heap_block *before = kept != 0 ? list->items[kept - 1] : NULL;
+        if (before == NULL || list->items[i]->address >= before->address + before->requested) {
             list->items[kept++] = list->items[i];
         }
     }
@@ -139,13 +140,13 @@ static bool is_in_block(const block_list *blocks, uint64_t address) {
     size_t low = 0, high = blocks->count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (blocks->items[middle].address <= address) {
+        if (blocks->items[middle]->address <= address) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    const sn_heap_block *block = low != 0 ? &blocks->items[low - 1] : NULL;
+    const sn_heap_block *block = low != 0 ? blocks->items[low - 1] : NULL;
     return block != NULL && (address - block->address < block->requested || address == block->address);
 }
 
@@ -208,13 +209,13 @@ static bool holds_blocks(const block_list *blocks, uint64_t start, uint64_t end)
     size_t low = 0, high = blocks->count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (blocks->items[middle].address < start) {
+        if (blocks->items[middle]->address < start) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    return low < blocks->count && blocks->items[low].address < end;
+    return low < blocks->count && blocks->items[low]->address < end;
 }
 
 typedef struct range_list {
@@ -300,7 +301,7 @@ static void write_all(void *data) {
     }
     drop_contained(&blocks);
     for (size_t i = 0; i < blocks.count; i++) {
-        write_block(rows, &blocks.items[i]);
+        write_block(rows, blocks.items[i]);
     }
     find_roots(&blocks);
     free(blocks.items);
