@@ -88,9 +88,11 @@ WORKLOADS = (
     Workload("xz-small", "integer: xz -1 of 60 KB", ("/usr/bin/xz", "-1", "-T1", "-c", "{work}/small.txt"), on_demand=True),
     Workload("n-body-small", "floating point: n-body, 50,000 steps", ("{work}/n_body", "{50000|5000}"), on_demand=True),
     Workload("perl-small", "interpreter: perl, one round", ("/usr/bin/perl", "{sources}/interpreter.pl", "1"), on_demand=True),
+    Workload("allocate", "nothing but malloc and free", ("{work}/allocate", "{20|2}"), on_demand=True),
     Workload("fib-small", "recursive calls, 1.5 million", ("{work}/fib", "{30|24}"), on_demand=True),
 )
 
+ALLOCATING = ("perl", "python3", "sqlite3", "allocate")
 TRACED = ("xz-small", "n-body-small", "perl-small", "fib-small")
 
 TOOLS = (
@@ -110,6 +112,12 @@ TOOLS = (
          ("--tool=callgrind", "--callgrind-out-file=/dev/null"), peer_rounds=1, peer_goal=1 / 8),
     Tool("calls-sim", ("calls", "--cache-sim=yes", "--callgrind-out-file=/dev/null"), "callgrind --cache-sim=yes",
          ("--tool=callgrind", "--cache-sim=yes", "--callgrind-out-file=/dev/null"), peer_rounds=1, peer_goal=1 / 5),
+    Tool("heap", ("heap", "--massif-out-file=/dev/null"), "massif", ("--tool=massif", "--massif-out-file=/dev/null"), peer_rounds=1,
+         workloads=ALLOCATING),
+    Tool("heap-live", ("heap", "--mode=live", "--output=/dev/null"), "massif", ("--tool=massif", "--massif-out-file=/dev/null"),
+         peer_rounds=1, workloads=ALLOCATING),
+    Tool("heap-cumulative", ("heap", "--mode=cumulative", "--output=/dev/null"), "massif",
+         ("--tool=massif", "--massif-out-file=/dev/null"), peer_rounds=1, workloads=ALLOCATING),
     # Both write their trace to a file, which is deleted after the run with the logs.
     Tool("memtrace", ("memtrace", "--instructions=yes", "--output={work}/log.trace"), "lackey --trace-mem=yes",
          ("--tool=lackey", "--trace-mem=yes"), peer_rounds=1, workloads=TRACED),
@@ -120,6 +128,9 @@ GOALS = (
     Goal("none", "gcc-hello", "peer", 1 / 8),
     Goal("none", "cc1", "native", 2.5),
     *(Goal("memtrace", name, "peer", 1 / 10) for name in TRACED),
+    *(Goal(tool, name, "native", 6 if name == "allocate" else 1.5) for tool in ("heap", "heap-live", "heap-cumulative")
+      for name in ALLOCATING),
+    *(Goal("heap", name, "peer", 1 / 8) for name in ALLOCATING),
 )
 
 MEMORY = (
@@ -127,7 +138,7 @@ MEMORY = (
     MemoryCase("cc1 -O2 of 5,000 lines", ("{cc1}", "-quiet", "-O2", "{work}/longer.c", "-o", "-"), 100),
 )
 
-_PROGRAMS = (("matrix", "-O2"), ("n_body", "-O2"), ("fib", "-O1"), ("threads", "-O2"))
+_PROGRAMS = (("matrix", "-O2"), ("n_body", "-O2"), ("fib", "-O1"), ("threads", "-O2"), ("allocate", "-O2"))
 
 _INPUTS = (
     ("text.txt", generate.text, 6 << 20, 1 << 20),

@@ -11,10 +11,12 @@
 #include "service/contexts.h"
 #include "service/heap.h"
 
-/** Address space that is committed as it is touched, by small pages. */
-static void *reserve(uint64_t size) {
+/** Address space that is committed as it is touched: by large pages where all of it will be, one part behind the other. Records and
+    entries are looked at in no order, and with small pages the processor would have to look for each of these first: a program
+    that does nothing but allocate took a third longer. */
+static void *reserve(uint64_t size, int advice) {
     void *memory = sn_contexts_reserve(size);
-    madvise(memory, size, MADV_NOHUGEPAGE);
+    madvise(memory, size, advice);
     return memory;
 }
 
@@ -65,11 +67,11 @@ static sn_hook_service service = {
 void sn_heap_enable(const sn_heap_options *options) {
     if (sn_heap.records) return;
     sn_heap.options = *options;
-    sn_heap.records = reserve(SN_HEAP_MOST_BLOCKS * sizeof *sn_heap.records);
+    sn_heap.records = reserve(SN_HEAP_MOST_BLOCKS * sizeof *sn_heap.records, MADV_HUGEPAGE);
     sn_heap.next_record = 1;
-    sn_heap.table = reserve((SN_DATA_END - SN_DATA_START) / SN_HEAP_GRANULE * sizeof *sn_heap.table);
-    sn_heap.low_table = reserve(SN_LOW_END / SN_HEAP_GRANULE * sizeof *sn_heap.low_table);
-    if (options->kept) sn_heap.kept = reserve(options->kept * sizeof *sn_heap.kept);
+    sn_heap.table = reserve((SN_DATA_END - SN_DATA_START) / SN_HEAP_GRANULE * sizeof *sn_heap.table, MADV_HUGEPAGE);
+    sn_heap.low_table = reserve(SN_LOW_END / SN_HEAP_GRANULE * sizeof *sn_heap.low_table, MADV_NOHUGEPAGE);
+    if (options->kept) sn_heap.kept = reserve(options->kept * sizeof *sn_heap.kept, MADV_NOHUGEPAGE);
     sn_heap.slot = sn_slot_new();
     service.own_attends = sn_heap.own_attends = sn_slot_new();
     sn_hooks_serve(&service);
