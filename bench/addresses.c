@@ -7,6 +7,7 @@
 static sn_trace *trace;
 static uint64_t sum, seen;
 
+__attribute__((target_clones("avx512f", "avx2", "default")))
 static void batch(const sn_batch *batch) {
     const uint64_t *addresses = batch->records;
     uint64_t added = 0;
