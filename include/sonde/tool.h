@@ -169,6 +169,13 @@ void sn_count_entry(sn_block *block, sn_counter counter, uint32_t amount);
 /** Add `amount` each time the conditional branch at `index` is taken (and so leaves the block). */
 void sn_count_taken(sn_block *block, unsigned index, sn_counter counter, uint32_t amount);
 
+/** Whether a branch is expected to be taken more often than not: it goes back, as the last one of a loop does. */
+bool sn_branch_goes_back(const sn_block *block, unsigned index);
+
+/** Count a conditional branch on the side where less is to be expected, which in a loop is worth half of what counting costs:
+    each time that it is not taken if sn_branch_goes_back(), else each time that it is. The rest of its executions follows. */
+void sn_count_rarer(sn_block *block, unsigned index, sn_counter counter);
+
 /** Repeated string instruction at `index`: add the iterations done to `iterations`, and 1 to `empty` each time that it
     was started with a zero count. */
 void sn_count_iterations(sn_block *block, unsigned index, sn_counter iterations, sn_counter empty);
@@ -321,7 +328,7 @@ typedef struct sn_batch {
 
 typedef struct sn_trace_options {
     unsigned record_size;     /**< bytes: 1, 2, 4, 8, 16, 32, 64 or 128 */
-    size_t buffer_size;       /**< bytes a thread; 0: 256 KiB */
+    size_t buffer_size;       /**< bytes a thread; 0: 512 KiB */
     /** Called in the thread that produced the batch, with the client stopped at an instruction, or, with
         --analysis-threads=N, in a worker beside it: batches of one thread in order and never two at once. */
     void (*batch)(const sn_batch *batch);

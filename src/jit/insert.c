@@ -74,6 +74,23 @@ void sn_count_taken(sn_block *block, unsigned index, sn_counter counter, uint32_
     block->instrumented = true;
 }
 
+bool sn_branch_goes_back(const sn_block *block, unsigned index) {
+    const sn_instruction *branch = &block->views[index];
+    return branch->kind == SN_KIND_CONDITIONAL && branch->target <= branch->address;
+}
+
+void sn_count_rarer(sn_block *block, unsigned index, sn_counter counter) {
+    if (!sn_branch_goes_back(block, index)) {
+        sn_count_taken(block, index, counter, 1);
+        return;
+    }
+    uint8_t old_index = block->analysis.index, old_when = block->analysis.when;
+    sn_insert_after(block, index);
+    sn_count(block, counter, sn_constant(block, 1));
+    block->analysis.index = old_index;
+    block->analysis.when = old_when;
+}
+
 void sn_count_iterations(sn_block *block, unsigned index, sn_counter iterations, sn_counter empty) {
     block->iterations[index] = (sn_iteration_use){true, iterations, empty};
     block->instrumented = true;

@@ -14,7 +14,7 @@
 #include "jit/layout.h"
 #include "jit/trace_workers.h"
 
-#define DEFAULT_BUFFER_SIZE (UINT64_C(256) << 10)
+#define DEFAULT_BUFFER_SIZE (UINT64_C(512) << 10)
 /** More than all records of one block. */
 #define RESERVE_SIZE (UINT64_C(64) << 10)
 

@@ -44,7 +44,7 @@ static void insert_counters(sn_block *block, const cache_record *record) {
     }
     for (unsigned index = 0; index < record->instruction_count; index++) {
         if ((record->instructions[index].shape & CACHE_CONDITIONAL) != 0 && !cache_current.simulates_caches) {
-            sn_count_taken(block, index, counter++, 1);
+            sn_count_rarer(block, index, counter++);
         }
         if ((record->instructions[index].shape & CACHE_REPEATED) != 0) {
             sn_count_iterations(block, index, counter, counter + 1);
@@ -87,7 +87,8 @@ void cache_record_walk(const cache_record *record, const uint64_t *values, const
         }
         visit(&executed, data);
         if ((instruction->shape & CACHE_CONDITIONAL) != 0 && !has_segments) {
-            passes -= *values++;
+            uint64_t rarer = *values++;
+            passes = instruction->shape & CACHE_GOES_BACK ? rarer : passes - rarer;
         }
     }
 }

@@ -57,7 +57,8 @@ static uint8_t shape_of(const sn_instruction *instruction) {
 }
 
 static unsigned counters_of(uint8_t shape) {
-    return (shape & CALLS_SEGMENT ? 1 : 0) + (shape & CALLS_CONDITIONAL ? 1 : 0) + (shape & CALLS_REPEATED ? 1 : 0);
+    bool counts_taken = (shape & (CALLS_CONDITIONAL | CALLS_GOES_BACK)) == CALLS_CONDITIONAL;
+    return (shape & CALLS_SEGMENT ? 1 : 0) + (counts_taken ? 1 : 0) + (shape & CALLS_REPEATED ? 1 : 0);
 }
 
 /** The constant place in memory that a stub's jump reads. */
@@ -76,8 +77,9 @@ static calls_record *look_at(sn_block *block) {
     *record = (calls_record){.instruction_count = count, .cuts = new_cuts(count), .stub_size = sn_block_stub_size(block)};
     for (unsigned index = 0; index < count; index++) {
         const sn_instruction *instruction = sn_block_instruction(block, index);
-        bool begins = index == 0 || sn_block_begins_function(block, index);
-        uint8_t shape = shape_of(instruction) | (begins ? CALLS_SEGMENT : 0);
+        bool goes_back = sn_branch_goes_back(block, index) && index + 1 < count;
+        bool begins = index == 0 || sn_block_begins_function(block, index) || sn_branch_goes_back(block, index - 1);
+        uint8_t shape = shape_of(instruction) | (begins ? CALLS_SEGMENT : 0) | (goes_back ? CALLS_GOES_BACK : 0);
         record->instructions[index] =
             (calls_instruction){.address = instruction->address, .target = instruction->target, .shape = shape};
         record->counter_count += counters_of(shape);
@@ -194,7 +196,7 @@ static void insert_counters(sn_block *block, const calls_record *record) {
         } else if (shape & CALLS_SEGMENT) {
             count_segment(block, record, index, counter++);
         }
-        if (shape & CALLS_CONDITIONAL) {
+        if (shape & CALLS_CONDITIONAL && !(shape & CALLS_GOES_BACK)) {
             count_taken(block, &counting, index, counter++);
         }
         if (shape & CALLS_REPEATED) {
@@ -252,7 +254,9 @@ void calls_record_walk(const calls_record *record, const uint64_t *values,
         }
         passes -= values[record->cuts + index];
         calls_executed executed = {.instruction = instruction, .executions = passes, .steps = passes};
-        if (instruction->shape & CALLS_CONDITIONAL) {
+        if (instruction->shape & CALLS_GOES_BACK) {
+            executed.taken = *value < passes ? passes - *value : 0;
+        } else if (instruction->shape & CALLS_CONDITIONAL) {
             executed.taken = *value++;
         } else if (instruction->shape & CALLS_JUMP) {
             executed.taken = passes;

@@ -18,7 +18,8 @@
 
 enum {
     CALLS_SEGMENT = 1,     /**< the first of a segment: has a counter of its entries */
-    CALLS_CONDITIONAL = 2, /**< has a counter of the times that it was taken */
+    CALLS_CONDITIONAL = 2, /**< has a counter of the times that it was taken, unless */
+    CALLS_GOES_BACK = 32,  /**< it goes back, and a segment begins behind it, which counts the times that it was not */
     CALLS_REPEATED = 4,    /**< has a counter of its steps: iterations, and starts with a count of zero */
     CALLS_JUMP = 8,        /**< direct jump or conditional branch: `target` says where to */
     CALLS_CALL = 16,       /**< direct call: the same */

@@ -89,7 +89,7 @@ static void draft_instruction(draft *draft, sn_block *block, uint32_t index, uin
     if (index == 0 || instruction->address != expected_address) {
         draft->runs[draft->run_count++] = (count_run){.address = instruction->address, .index = index};
     }
-    uint16_t shape = shape_of(instruction);
+    uint16_t shape = shape_of(instruction) | (sn_branch_goes_back(block, index) ? COUNT_GOES_BACK : 0);
     draft->instructions[index] = shape;
     draft->counter_count += (shape & COUNT_CONDITIONAL ? 1 : 0) + (shape & COUNT_REPEATED ? 2 : 0);
     draft_accesses(draft, block, index);
@@ -124,7 +124,7 @@ static void insert_counters(sn_block *block, const count_record *record) {
     sn_count_entry(block, counter++, 1);
     for (uint32_t index = 0; index < record->instruction_count; index++) {
         if (record->instructions[index] & COUNT_CONDITIONAL) {
-            sn_count_taken(block, index, counter++, 1);
+            sn_count_rarer(block, index, counter++);
         }
         if (record->instructions[index] & COUNT_REPEATED) {
             sn_count_iterations(block, index, counter, counter + 1);
@@ -175,12 +175,17 @@ static uint64_t passes_cut_at(const count_record *record, const count_cut *cuts,
     return passes;
 }
 
+/** A running thread's counters may be read while they change. */
+static uint64_t count_rest(uint64_t passes, uint64_t part) {
+    return part < passes ? passes - part : 0;
+}
+
 /** The numbers of one instruction that `passes` passes completed. Returns how many counters it used. */
 static uint32_t evaluate(count_executed *executed, uint16_t shape, uint64_t passes, const uint64_t *values) {
     executed->executions = executed->steps = executed->accesses = passes;
     executed->taken = executed->iterations = 0;
     if (shape & COUNT_CONDITIONAL) {
-        executed->taken = values[0];
+        executed->taken = shape & COUNT_GOES_BACK ? count_rest(passes, values[0]) : values[0];
         return 1;
     }
     if (shape & COUNT_REPEATED) {

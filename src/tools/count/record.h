@@ -1,8 +1,8 @@
 /**
  * @fileoverview What the tool `count` keeps about each translated block, and what follows from a block's counters.
  *
- * A block has one counter for its entries, one for each conditional branch's taken edge, and two for each repeated
- * string instruction. How often an instruction was executed follows: the entries, less the passes that left by an
+ * A block has one counter for its entries, one for each conditional branch's rarer way, and two for each repeated string
+ * instruction. How often an instruction was executed follows: the entries, less the passes that left by an
  * earlier branch, less the passes that a fault or signal cut short before it (struct count_cut).
  * Records are made by count.c while instrumenting, and live to the end of the run: a block that was discarded has been
  * executed all the same.
@@ -22,6 +22,7 @@ enum {
     COUNT_ENDS_BASIC_BLOCK = 0x40,
     COUNT_CALL = 0x80,
     COUNT_INDIRECT = 0x100,
+    COUNT_GOES_BACK = 0x200, /**< conditional: its counter is that of the times it was not taken */
 };
 
 /** One access to memory by one instruction of a block. */

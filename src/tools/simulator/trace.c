@@ -32,6 +32,7 @@ uint32_t cache_trace_look(sn_block *block, cache_instruction *instructions) {
         const sn_instruction *instruction = sn_block_instruction(block, index);
         instructions[index] = (cache_instruction){
             .address = instruction->address, .length = instruction->length, .shape = shape_of(instruction)};
+        instructions[index].shape |= sn_branch_goes_back(block, index) ? CACHE_GOES_BACK : 0;
         cache_site_set_address(first_site + index, instruction->address);
     }
     return first_site;

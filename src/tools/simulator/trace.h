@@ -12,6 +12,7 @@
 enum {
     CACHE_CONDITIONAL = 1, /**< a conditional branch */
     CACHE_REPEATED = 2,    /**< string instruction with a repeat prefix */
+    CACHE_GOES_BACK = 8,   /**< conditional: sn_branch_goes_back() */
     CACHE_INDIRECT = 4,    /**< jump or call to an address that it computes; not returns */
 };
 
