@@ -149,6 +149,30 @@ def test_difference(tmp_path):
     assert "Total: 216 bytes in 1 block" in printed(*paths)
 
 
+def test_lives(tmp_path):
+    made = heap_files.document([{"req": 8, "num": 10, "alloc": "A", "freed": 4, "lived": 1000}, {"req": 8, "alloc": "A", "freed": 1, "lived": 5},
+                                {"req": 8, "alloc": "C"}], TRACES, FRAMES, "cumulative")
+    made["sonde"] = {"process": 7, "command": ["./a", "b c"], "cause": "exit", "number": 1}
+    path = written(tmp_path, "a.json", made)
+    answer = found(path)
+    assert (answer["commands"], answer["causes"]) == (["./a b c"], ["exit"])
+    assert [(record["freed"], record["lived"]) for record in answer["records"]] == [(5, 1005), (0, 0)]
+    text = printed(path)
+    assert "  command: ./a b c\n  written at: exit\n" in text and text.count("freed:") == 1
+    assert "  freed: 5 blocks, each after 201 allocated bytes on average\n" in text
+
+
+def test_memory(tmp_path):
+    """The contents are never held: a dump of 60 MB takes less than 30."""
+    path = tmp_path / "scan.json"
+    heap_files.write_large(path, 100000, 600)
+    assert path.stat().st_size > 60e6
+    for options in (["--leaks=no"], ["--block=7f1200000010", "--why-alive"], ["--clamp-contents", f"--clamped-output={tmp_path}/c.json"]):
+        with subprocess.Popen([SONDE, "report", *options, path], stdout=subprocess.DEVNULL) as process:
+            _, status, usage = os.wait4(process.pid, 0)
+        assert status == 0 and usage.ru_maxrss < 30000, (options, usage.ru_maxrss)
+
+
 # ---------------------------------------------------------------------- blocks: known answers
 
 BLOCKS = [{"addr": "1000", "req": 24, "slop": 8, "alloc": "A", "contents": ["2008", "0", "1000"]},
@@ -348,6 +372,7 @@ GOOD = json.dumps(heap_files.document(BLOCKS, TRACES, FRAMES, roots=ROOTS))
     (GOOD.replace('"req": 24', '"req": -24'), "not negative"), (GOOD.replace('"req": 24', '"req": 2.5'), "a whole number is expected"),
     (GOOD.replace('"req": 24', '"req": 99999999999999999999'), "a number is too large"),
     (GOOD.replace('"req": 24', '"req": 9223372036854775807'), "the sizes of the blocks are too large"),
+    (GOOD.replace('"req": 24', '"freed": 2, "req": 24'), "more blocks were freed than there were"),
     (GOOD.replace('"alloc": "A"', '"alloc": "Q"'), "a trace that is not in the traceTable"),
     (GOOD.replace('"m", "f"', '"m", "Q"'), "a frame that is not in the frameTable"),
     (GOOD.replace('"addr": "1000"', '"addr": "xyz"'), "hexadecimal digits are expected"),

@@ -137,6 +137,32 @@ static void read_invocation(reader *reader) {
     }
 }
 
+/** The arguments, in one text. */
+static const char *read_command(sn_scan *scan) {
+    char text[4096] = "";
+    size_t used = 0;
+    sn_scan_open(scan, '[');
+    while (sn_scan_more(scan, ']')) {
+        int more = snprintf(text + used, sizeof text - used, "%s%s", used > 0 ? " " : "", sn_scan_string(scan));
+        used += more < 0 ? 0 : (size_t)more < sizeof text - used ? (size_t)more : sizeof text - used - 1;
+    }
+    return sn_intern(text);
+}
+
+static void read_origin(reader *reader) {
+    sn_scan *scan = &reader->scan;
+    sn_scan_open(scan, '{');
+    while (sn_scan_more(scan, '}')) {
+        const char *key = sn_scan_key(scan);
+        if (strcmp(key, "command") == 0)
+            reader->file->command = read_command(scan);
+        else if (strcmp(key, "cause") == 0)
+            reader->file->cause = sn_intern(sn_scan_string(scan));
+        else
+            sn_scan_skip(scan);
+    }
+}
+
 static void read_version(reader *reader) {
     uint64_t version = sn_scan_count(&reader->scan);
     if (version != SN_HEAPFILE_VERSION) {
@@ -188,12 +214,14 @@ static void read_reports(reader *reader, sn_heapfile_block *block) {
 }
 
 typedef enum block_member {
-    MEMBER_SIZE, MEMBER_SLOP, MEMBER_COUNT, MEMBER_ADDRESS, MEMBER_TRACE, MEMBER_REPORTS, MEMBER_CONTENTS, MEMBER_OTHER
+    MEMBER_SIZE, MEMBER_SLOP, MEMBER_COUNT, MEMBER_FREED, MEMBER_LIVED, MEMBER_ADDRESS, MEMBER_TRACE, MEMBER_REPORTS, MEMBER_CONTENTS,
+    MEMBER_OTHER
 } block_member;
 
 static block_member member_of(uint64_t code) {
     const uint64_t codes[] = {
         [MEMBER_SIZE] = SN_SCAN_CODE("req"),    [MEMBER_SLOP] = SN_SCAN_CODE("slop"),   [MEMBER_COUNT] = SN_SCAN_CODE("num"),
+        [MEMBER_FREED] = SN_SCAN_CODE("freed"), [MEMBER_LIVED] = SN_SCAN_CODE("lived"),
         [MEMBER_ADDRESS] = SN_SCAN_CODE("addr"), [MEMBER_TRACE] = SN_SCAN_CODE("alloc"), [MEMBER_REPORTS] = SN_SCAN_CODE("reps"),
         [MEMBER_CONTENTS] = SN_SCAN_CODE("contents")};
     unsigned member = 0;
@@ -214,6 +242,12 @@ static void read_block_member(reader *reader, sn_heapfile_block *block, bool *ha
         break;
     case MEMBER_COUNT:
         block->count = sn_scan_count(scan);
+        break;
+    case MEMBER_FREED:
+        block->freed = sn_scan_count(scan);
+        break;
+    case MEMBER_LIVED:
+        block->lived = sn_scan_count(scan);
         break;
     case MEMBER_ADDRESS:
         block->address = sn_scan_hexadecimal(scan);
@@ -238,8 +272,11 @@ static void add_up(reader *reader, const sn_heapfile_block *block) {
     uint64_t size = sn_heapfile_usable(block), sum;
     if (__builtin_mul_overflow(size, block->count, &sum) || __builtin_add_overflow(file->usable, sum, &file->usable) ||
         file->usable > INT64_MAX || __builtin_add_overflow(file->count, block->count, &file->count) ||
-        file->count > INT64_MAX || __builtin_add_overflow(block->address, size, &sum))
+        file->count > INT64_MAX || __builtin_add_overflow(file->lived, block->lived, &file->lived) || file->lived > INT64_MAX ||
+        __builtin_add_overflow(block->address, size, &sum))
         sn_scan_fail(&reader->scan, "the sizes of the blocks are too large");
+    if (block->freed > block->count)
+        sn_scan_fail(&reader->scan, "more blocks were freed than there were");
 }
 
 static void read_block(reader *reader) {
@@ -322,6 +359,7 @@ static const struct {
     {"version", read_version, HAS_VERSION, false},   {"invocation", read_invocation, 0, false},
     {"blockList", read_blocks, HAS_BLOCKS, true},    {"traceTable", read_traces, HAS_TRACES, false},
     {"frameTable", read_frames, HAS_FRAMES, false},  {"roots", read_roots, 0, true},
+    {"sonde", read_origin, 0, false},
 };
 
 static void read_member(reader *reader, const char *key) {

@@ -26,6 +26,8 @@ typedef struct sn_heapfile_block {
     uint64_t address;    /**< 0: not in the file */
     uint64_t requested, slop;
     uint64_t count;
+    uint64_t freed;      /**< mode cumulative: how many of them were freed */
+    uint64_t lived;      /**< sum over these: bytes that the program allocated while they lived */
     uint32_t trace;      /**< of its allocation; SN_HEAPFILE_NONE: not kept */
     uint32_t reports[2]; /**< traces of the reports, or SN_HEAPFILE_NONE */
 } sn_heapfile_block;
@@ -55,6 +57,7 @@ typedef struct sn_heapfile_names {
 typedef struct sn_heapfile {
     const char *path;
     sn_heapfile_mode mode;
+    const char *command, *cause; /**< of Sonde's dumps: the program's command line, and why it was written; NULL: not told */
     const char *options; /**< DMD's environment variable; NULL: null */
     SN_VECTOR(sn_heapfile_block) blocks;
     SN_VECTOR(sn_heapfile_trace) traces;
@@ -62,7 +65,7 @@ typedef struct sn_heapfile {
     SN_VECTOR(const char *) frames;    /**< interned, without the number at the front; NULL: not defined */
     SN_VECTOR(sn_heapfile_root) roots;
     bool has_roots;      /**< the member is there */
-    uint64_t count, usable; /**< sums over all blocks */
+    uint64_t count, usable, lived; /**< sums over all blocks */
     sn_heapfile_names trace_names, frame_names;
 } sn_heapfile;
 

@@ -20,11 +20,15 @@ void sn_heapfile_write_address(sn_json *json, const char *name, uint64_t address
     sn_json_string(json, name, text);
 }
 
-static void write_sums(sn_json *json, const sn_heapfile_sums *sums) {
+static void write_sums(sn_json *json, const sn_heapfile_sums *sums, sn_heapfile_mode mode) {
     sn_json_signed(json, "blocks", sums->blocks);
     sn_json_signed(json, "usable", sums->usable);
     sn_json_signed(json, "requested", sums->requested);
     sn_json_signed(json, "slop", sums->slop);
+    if (mode == SN_HEAPFILE_CUMULATIVE) {
+        sn_json_signed(json, "freed", sums->freed);
+        sn_json_signed(json, "lived", sums->lived);
+    }
 }
 
 static void write_sizes(sn_json *json, const sn_heapfile_records *records, const sn_heapfile_record *record) {
@@ -55,7 +59,7 @@ static void write_record(sn_json *json, const sn_heapfile_view *view, uint32_t n
     const sn_heapfile_record *record = &view->records->items.items[number];
     sn_json_object(json, NULL);
     sn_json_string(json, "section", sn_heapfile_section_names[record->section]);
-    write_sums(json, &record->sums);
+    write_sums(json, &record->sums, view->records->mode);
     write_sizes(json, view->records, record);
     write_addresses(json, view, number);
     sn_heapfile_write_stack(json, "allocated_at", &view->records->stacks, record->stack);
@@ -89,6 +93,18 @@ static void write_leaks(sn_json *json, const sn_heapfile_view *view) {
     sn_json_close(json);
 }
 
+/** What Sonde's own dumps tell of themselves; null of others. */
+static void write_origins(sn_json *json, const sn_heapfile_view *view) {
+    sn_json_array(json, "commands");
+    for (size_t i = 0; i < view->file_count; i++)
+        sn_json_string(json, NULL, view->files[i].command);
+    sn_json_close(json);
+    sn_json_array(json, "causes");
+    for (size_t i = 0; i < view->file_count; i++)
+        sn_json_string(json, NULL, view->files[i].cause);
+    sn_json_close(json);
+}
+
 void sn_heapfile_print_json(const sn_heapfile_view *view) {
     sn_json json;
     sn_json_begin(&json, stdout);
@@ -99,12 +115,13 @@ void sn_heapfile_print_json(const sn_heapfile_view *view) {
         sn_json_string(&json, NULL, view->paths[i]);
     sn_json_close(&json);
     sn_json_string(&json, "mode", sn_heapfile_mode_names[view->records->mode]);
+    write_origins(&json, view);
     sn_json_array(&json, "options");
     for (size_t i = 0; i < view->file_count; i++)
         sn_json_string(&json, NULL, view->files[i].options);
     sn_json_close(&json);
     sn_json_object(&json, "total");
-    write_sums(&json, &view->records->total);
+    write_sums(&json, &view->records->total, view->records->mode);
     sn_json_close(&json);
     sn_json_array(&json, "records");
     for (size_t i = 0; i < view->records->shown.count; i++)

@@ -64,6 +64,8 @@ static void add_sums(sn_heapfile_sums *sums, const sn_heapfile_block *block, int
     sums->requested += count * (int64_t)block->requested;
     sums->slop += count * (int64_t)block->slop;
     sums->usable += count * (int64_t)sn_heapfile_usable(block);
+    sums->freed += sign * (int64_t)block->freed;
+    sums->lived += sign * (int64_t)block->lived;
 }
 
 void sn_heapfile_records_add(sn_heapfile_records *records, const sn_heapfile *file, int sign) {
@@ -119,7 +121,7 @@ static bool is_nothing(const sn_heapfile_records *records, const sn_heapfile_rec
     for (uint32_t i = record->size; i != SN_HEAPFILE_NONE; i = records->sizes.items[i].next)
         if (records->sizes.items[i].count != 0)
             return false;
-    return sums->blocks == 0 && sums->requested == 0 && sums->slop == 0 && sums->usable == 0;
+    return sums->blocks == 0 && sums->requested == 0 && sums->slop == 0 && sums->usable == 0 && sums->freed == 0 && sums->lived == 0;
 }
 
 static uint64_t magnitude(int64_t number) {

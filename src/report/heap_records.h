@@ -43,6 +43,7 @@ extern const char *const sn_heapfile_section_names[SN_HEAPFILE_SECTIONS];
 /** Sums; of a difference, the second file less the first. */
 typedef struct sn_heapfile_sums {
     int64_t blocks, requested, slop, usable;
+    int64_t freed, lived; /**< mode cumulative; 0 where the file does not tell */
 } sn_heapfile_sums;
 
 typedef struct sn_heapfile_record {

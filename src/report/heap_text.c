@@ -81,6 +81,14 @@ static void print_addresses(const sn_heapfile_view *view, uint32_t number_of_rec
         putchar('\n');
 }
 
+/** How long blocks lived, in bytes that were allocated meanwhile: what lives for few is churn. */
+static void print_lives(const sn_heapfile_sums *sums) {
+    printf("  freed: %s block%s", number(sums->freed), plural(sums->freed));
+    if (sums->freed > 0)
+        printf(", each after %s allocated bytes on average", number(sums->lived / sums->freed));
+    putchar('\n');
+}
+
 static void print_record(const sn_heapfile_view *view, size_t place, size_t of, uint32_t number_of_record, int64_t before,
                          const sn_heapfile_sums *section) {
     const sn_heapfile_records *records = view->records;
@@ -93,6 +101,8 @@ static void print_record(const sn_heapfile_view *view, size_t place, size_t of, 
     if (record->section != SN_HEAPFILE_ALL)
         printf("  %.2f %% of %s, %.2f %% with those before\n", percent(record->sums.usable, section->usable),
                sn_heapfile_section_names[record->section], percent(with, section->usable));
+    if (records->mode == SN_HEAPFILE_CUMULATIVE && record->sums.freed != 0)
+        print_lives(&record->sums);
     print_sizes(records, record);
     print_addresses(view, number_of_record);
     printf("  allocated at\n");
@@ -182,6 +192,19 @@ static void print_leaks(const sn_heapfile_view *view) {
     }
 }
 
+static void print_origin(const sn_heapfile *file) {
+    if (file->command != NULL) {
+        printf("  command: ");
+        sn_form_print(file->command, WHOLE_LINE, SN_FORM_CUT_END);
+        putchar('\n');
+    }
+    if (file->cause != NULL) {
+        printf("  written at: ");
+        sn_form_print(file->cause, WHOLE_LINE, SN_FORM_CUT_END);
+        putchar('\n');
+    }
+}
+
 static void print_head(const sn_heapfile_view *view) {
     for (size_t i = 0; i < view->file_count; i++) {
         const sn_heapfile *file = &view->files[i];
@@ -193,6 +216,7 @@ static void print_head(const sn_heapfile_view *view) {
             sn_form_print(file->options, WHOLE_LINE, SN_FORM_CUT_END);
         }
         putchar('\n');
+        print_origin(file);
     }
 }
 

@@ -151,7 +151,7 @@ static void add_block(text *to, uint64_t number, const char *mode) {
         add(to, ",\"addr\":\"%llx\",", 0x1000ULL + number * 0x100);
         add_words(to);
     } else if (below(2)) {
-        add(to, ",\"num\":%u", (unsigned)below(20));
+        add(to, ",\"num\":%u,\"freed\":%u,\"lived\":%u", 7 + (unsigned)below(20), (unsigned)below(8), (unsigned)below(1000));
     }
     if (below(4)) {
         add(to, ",\"slop\":%u,\"alloc\":\"%s\"", (unsigned)below(40), traces[below(3)]);
