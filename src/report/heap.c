@@ -189,9 +189,11 @@ static void clamp(const sn_heapfile *file, sn_heapfile_index *index) {
         printf("  %-62s %14lu\n", rows[i].meaning, (unsigned long)rows[i].count);
 }
 
-static void ask_about_block(const sn_heapfile *file, sn_heapfile_index *index, sn_heapfile_stacks *stacks, const sn_heapfile_watch *watch) {
+static void ask_about_block(sn_heapfile *file, sn_heapfile_index *index, sn_heapfile_stacks *stacks, const sn_heapfile_watch *watch) {
+    sn_heapfile_types *types = sn_heapfile_types_new(file);
+    sn_heapfile_name_roots(types, file);
     sn_heapfile_question question = {watch->address, follows_chain, asks_why, asks_retained};
-    sn_heapfile_answer answer = sn_heapfile_ask(file, index, stacks, watch, &question);
+    sn_heapfile_answer answer = sn_heapfile_ask(file, index, stacks, types, watch, &question);
     if (html != NULL)
         print_records(&file->path, file, 1, &answer);
     else if (format == FORMAT_JSON)
@@ -199,10 +201,11 @@ static void ask_about_block(const sn_heapfile *file, sn_heapfile_index *index, s
     else
         sn_heapfile_answer_print_text(&answer);
     sn_heapfile_answer_release(&answer);
+    sn_heapfile_types_free(types);
 }
 
 /** What needs addresses. */
-static void ask(const sn_heapfile *file, const sn_heapfile_watch *watch) {
+static void ask(sn_heapfile *file, const sn_heapfile_watch *watch) {
     sn_heapfile_stacks stacks = empty_stacks();
     sn_heapfile_index index = index_of(file);
     if (clamped_text != NULL)

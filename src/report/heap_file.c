@@ -347,6 +347,27 @@ static void read_roots(reader *reader) {
         reader->file->has_roots = true;
 }
 
+static void read_modules(reader *reader) {
+    sn_scan *scan = &reader->scan;
+    sn_scan_open(scan, '[');
+    while (sn_scan_more(scan, ']')) {
+        sn_heapfile_module module = {0};
+        sn_scan_open(scan, '{');
+        while (sn_scan_more(scan, '}')) {
+            const char *key = sn_scan_key(scan);
+            if (strcmp(key, "path") == 0)
+                module.path = sn_intern(sn_scan_string(scan));
+            else if (strcmp(key, "addr") == 0)
+                module.address = sn_scan_hexadecimal(scan);
+            else
+                sn_scan_skip(scan);
+        }
+        if (module.path == NULL)
+            sn_scan_fail(scan, "a module has no path");
+        *sn_vector_add(&reader->file->modules) = module;
+    }
+}
+
 /* --------------------------------------------------------------------- the whole file */
 
 /** The members of the file; bit 0: none that must be there. A second reading needs but those with contents. */
@@ -359,7 +380,7 @@ static const struct {
     {"version", read_version, HAS_VERSION, false},   {"invocation", read_invocation, 0, false},
     {"blockList", read_blocks, HAS_BLOCKS, true},    {"traceTable", read_traces, HAS_TRACES, false},
     {"frameTable", read_frames, HAS_FRAMES, false},  {"roots", read_roots, 0, true},
-    {"sonde", read_origin, 0, false},
+    {"sonde", read_origin, 0, false},                {"modules", read_modules, 0, false},
 };
 
 static void read_member(reader *reader, const char *key) {
@@ -436,6 +457,7 @@ void sn_heapfile_release(sn_heapfile *file) {
     sn_vector_release(&file->trace_frames);
     sn_vector_release(&file->frames);
     sn_vector_release(&file->roots);
+    sn_vector_release(&file->modules);
     sn_hash_release(&file->trace_names.numbers);
     sn_hash_release(&file->frame_names.numbers);
 }

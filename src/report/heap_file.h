@@ -48,6 +48,12 @@ typedef struct sn_heapfile_root {
     bool has_thread;
 } sn_heapfile_root;
 
+/** A file that was mapped into the process. */
+typedef struct sn_heapfile_module {
+    const char *path; /**< interned */
+    uint64_t address; /**< of its beginning */
+} sn_heapfile_module;
+
 /** Identifiers of the file -> numbers from 0. */
 typedef struct sn_heapfile_names {
     sn_hash numbers;
@@ -64,6 +70,7 @@ typedef struct sn_heapfile {
     SN_VECTOR(uint32_t) trace_frames;  /**< numbers of frames */
     SN_VECTOR(const char *) frames;    /**< interned, without the number at the front; NULL: not defined */
     SN_VECTOR(sn_heapfile_root) roots;
+    SN_VECTOR(sn_heapfile_module) modules;
     bool has_roots;      /**< the member is there */
     uint64_t count, usable, lived; /**< sums over all blocks */
     sn_heapfile_names trace_names, frame_names;

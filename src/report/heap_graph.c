@@ -31,7 +31,7 @@ static void take_words(void *data, uint32_t owner, uint64_t first, const uint64_
     sn_heapfile_graph *graph = building->graph;
     owner = sn_heapfile_owner_place(graph->file, owner);
     if (first == 0)
-        graph->of[owner] = (sn_heapfile_edges){.first = graph->edges.count};
+        graph->of[owner] = (sn_heapfile_edges){.first = graph->edges.count}, graph->heads[owner] = words[0];
     for (size_t i = 0; i < count; i += SN_HEAPFILE_BATCH)
         take_batch(building, first + i, words + i, count - i < SN_HEAPFILE_BATCH ? count - i : SN_HEAPFILE_BATCH);
     graph->of[owner].count = graph->edges.count - graph->of[owner].first;
@@ -42,6 +42,7 @@ bool sn_heapfile_graph_make(sn_heapfile_graph *graph, const sn_heapfile *file, s
     *graph = (sn_heapfile_graph){.file = file, .block_count = (uint32_t)file->blocks.count,
                              .owner_count = (uint32_t)(file->blocks.count + file->roots.count)};
     graph->of = sn_pages_allocate((graph->owner_count + 1) * sizeof *graph->of);
+    graph->heads = sn_pages_allocate((graph->owner_count + 1) * sizeof *graph->heads);
     sn_heapfile_listener listener = {.data = &building, .words = take_words};
     bool is_good = sn_heapfile_contents(file, sn_heapfile_open(file->path), &listener, explanation);
     if (!is_good)
@@ -51,6 +52,7 @@ bool sn_heapfile_graph_make(sn_heapfile_graph *graph, const sn_heapfile *file, s
 
 void sn_heapfile_graph_release(sn_heapfile_graph *graph) {
     sn_vector_release(&graph->edges);
+    sn_pages_release(graph->heads, (graph->owner_count + 1) * sizeof *graph->heads);
     sn_pages_release(graph->of, (graph->owner_count + 1) * sizeof *graph->of);
 }
 
@@ -86,7 +88,7 @@ static sn_heapfile_path path_to(const search *search, uint32_t block) {
         if (search->arrivals[owner].owner == SN_HEAPFILE_NONE)
             return path;
         const arrival *arrival = &search->arrivals[owner];
-        *sn_vector_add(&path) = (sn_heapfile_step){arrival->owner, search->graph->edges.items[arrival->edge]};
+        *sn_vector_add(&path) = (sn_heapfile_step){arrival->owner, search->graph->edges.items[arrival->edge], search->graph->heads[arrival->owner]};
     }
     for (size_t i = 0; i < path.count / 2; i++) {
         sn_heapfile_step step = path.items[i];

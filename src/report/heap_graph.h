@@ -29,6 +29,7 @@ typedef struct sn_heapfile_graph {
     uint32_t block_count, owner_count;
     SN_VECTOR(sn_heapfile_edge) edges;
     sn_heapfile_edges *of; /**< of each owner */
+    uint64_t *heads;       /**< first word of each owner */
 } sn_heapfile_graph;
 
 bool sn_heapfile_graph_make(sn_heapfile_graph *graph, const sn_heapfile *file, sn_heapfile_index *index, char *explanation);
@@ -61,6 +62,7 @@ void sn_heapfile_reach_release(sn_heapfile_reach *reach);
 typedef struct sn_heapfile_step {
     uint32_t owner;
     sn_heapfile_edge edge;
+    uint64_t head; /**< first word of the owner */
 } sn_heapfile_step;
 
 typedef SN_VECTOR(sn_heapfile_step) sn_heapfile_path;

@@ -145,7 +145,21 @@ static void write_owner(page *page, const sn_heapfile_answer *answer, uint32_t o
     sn_json_close(&page->json);
 }
 
-static void write_edges(page *page, const neighbourhood *near) {
+/** The member that an edge starts at, if its block's type is known. */
+static void write_member(page *page, const sn_heapfile_answer *answer, const neighbourhood *near, size_t place,
+                         const sn_heapfile_edge *edge) {
+    uint32_t owner = near->owners.items[place];
+    char member[1200];
+    if (owner >= answer->file->blocks.count)
+        return;
+    sn_heapfile_typed typed = sn_heapfile_type_of(answer->types, owner, near->graph->heads[owner]);
+    if (sn_heapfile_member(&typed, sn_heapfile_edge_offset(edge), member, sizeof member)) {
+        sn_json_string(&page->json, "member", member);
+        sn_json_boolean(&page->json, "is_guess", typed.is_guess);
+    }
+}
+
+static void write_edges(page *page, const sn_heapfile_answer *answer, const neighbourhood *near) {
     sn_json_array(&page->json, "edges");
     for (size_t k = 0; k < near->owners.count; k++) {
         const sn_heapfile_edges *edges = &near->graph->of[near->owners.items[k]];
@@ -159,6 +173,7 @@ static void write_edges(page *page, const neighbourhood *near) {
             sn_json_number(&page->json, "to", place - 1);
             sn_json_number(&page->json, "offset", sn_heapfile_edge_offset(edge));
             sn_json_boolean(&page->json, "inside", sn_heapfile_edge_is_inside(edge));
+            write_member(page, answer, near, k, edge);
             sn_json_close(&page->json);
         }
     }
@@ -174,7 +189,7 @@ static void write_graph(page *page, const sn_heapfile_answer *answer) {
     for (size_t i = 0; i < near.owners.count; i++)
         write_owner(page, answer, near.owners.items[i]);
     sn_json_close(&page->json);
-    write_edges(page, &near);
+    write_edges(page, answer, &near);
     sn_json_number(&page->json, "left_out", near.left_out);
     sn_json_close(&page->json);
     sn_vector_release(&near.owners);

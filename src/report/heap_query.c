@@ -46,9 +46,11 @@ sn_heapfile_watch sn_heapfile_watch_for(uint64_t address) {
 
 static void watch_words(void *data, uint32_t owner, uint64_t first, const uint64_t *words, size_t count) {
     sn_heapfile_watch *watch = data;
+    if (first == 0)
+        watch->head = words[0];
     for (size_t i = 0; i < count; i++)
         if (words[i] - watch->first < watch->span)
-            *sn_vector_add(&watch->sightings) = (sn_heapfile_sighting){owner, (uint32_t)(first + i), words[i]};
+            *sn_vector_add(&watch->sightings) = (sn_heapfile_sighting){owner, (uint32_t)(first + i), words[i], watch->head};
 }
 
 static inline uint64_t size_of(const sn_heapfile_block *block) {
@@ -84,10 +86,10 @@ static sn_heapfile_watch watch_again(const sn_heapfile_answer *answer, const sn_
 
 /* -------------------------------------------------------------------------- referrers */
 
-static void add_pointer(sn_heapfile_referrers *referrers, uint32_t owner, sn_heapfile_edge edge) {
+static void add_pointer(sn_heapfile_referrers *referrers, uint32_t owner, sn_heapfile_edge edge, uint64_t head) {
     sn_heapfile_path *pointers = &referrers->pointers;
     referrers->owners += pointers->count == 0 || pointers->items[pointers->count - 1].owner != owner;
-    *sn_vector_add(pointers) = (sn_heapfile_step){owner, edge};
+    *sn_vector_add(pointers) = (sn_heapfile_step){owner, edge, head};
 }
 
 static void add_sightings(sn_heapfile_answer *answer, const sn_heapfile_watch *watch, const sn_heapfile_block *block) {
@@ -97,7 +99,7 @@ static void add_sightings(sn_heapfile_answer *answer, const sn_heapfile_watch *w
         const sn_heapfile_sighting *seen = &watch->sightings.items[i];
         if (seen->value - block->address < size_of(block))
             add_pointer(referrers, sn_heapfile_owner_place(answer->file, seen->owner),
-                        (sn_heapfile_edge){answer->block, seen->word << 1 | (seen->value != block->address)});
+                        (sn_heapfile_edge){answer->block, seen->word << 1 | (seen->value != block->address)}, seen->head);
     }
 }
 
@@ -136,7 +138,7 @@ static sn_heapfile_referrers referrers_of(const sn_heapfile_graph *graph, uint32
         for (uint64_t i = 0; i < graph->of[owner].count; i++) {
             const sn_heapfile_edge *edge = &graph->edges.items[graph->of[owner].first + i];
             if (edge->target == block)
-                add_pointer(&referrers, owner, *edge);
+                add_pointer(&referrers, owner, *edge, graph->heads[owner]);
         }
     }
     return referrers;
@@ -186,9 +188,9 @@ static void ask_graph(sn_heapfile_answer *answer) {
     sn_heapfile_graph_release(&graph);
 }
 
-sn_heapfile_answer sn_heapfile_ask(const sn_heapfile *file, sn_heapfile_index *index, sn_heapfile_stacks *stacks, const sn_heapfile_watch *watch,
-                           const sn_heapfile_question *question) {
-    sn_heapfile_answer answer = {.file = file, .index = index, .stacks = stacks, .question = *question};
+sn_heapfile_answer sn_heapfile_ask(const sn_heapfile *file, sn_heapfile_index *index, sn_heapfile_stacks *stacks,
+                                   sn_heapfile_types *types, const sn_heapfile_watch *watch, const sn_heapfile_question *question) {
+    sn_heapfile_answer answer = {.file = file, .index = index, .stacks = stacks, .types = types, .question = *question};
     answer.block = watch->block;
     if (answer.block == SN_HEAPFILE_NONE)
         sn_fail(SN_STATUS_USAGE, "--block: 0x%" PRIx64 " lies in no block of '%s'", question->address, file->path);

@@ -7,6 +7,7 @@
 #define SONDE_REPORT_HEAP_QUERY_H
 
 #include "report/heap.h"
+#include "report/heap_types.h"
 
 /** Who points to a block: pointers by owner. */
 typedef struct sn_heapfile_referrers {
@@ -27,6 +28,7 @@ typedef struct sn_heapfile_answer {
     const sn_heapfile *file;
     sn_heapfile_index *index;
     sn_heapfile_stacks *stacks;
+    sn_heapfile_types *types;
     sn_heapfile_question question;
     uint32_t block;
     SN_VECTOR(uint64_t) words;                /**< of the block */
@@ -42,6 +44,7 @@ typedef struct sn_heapfile_sighting {
     uint32_t owner;
     uint32_t word; /**< its number */
     uint64_t value;
+    uint64_t head; /**< first word of the owner */
 } sn_heapfile_sighting;
 
 /** Who may point to an address: watched at the first reading of a file, which spares the second one. */
@@ -51,6 +54,7 @@ typedef struct sn_heapfile_watch {
     SN_VECTOR(sn_heapfile_sighting) sightings;
     uint32_t block;       /**< that holds the address, or SN_HEAPFILE_NONE */
     uint64_t contents;    /**< where its contents are in the file; 0: it has none */
+    uint64_t head;        /**< first word of the owner whose words come */
 } sn_heapfile_watch;
 
 sn_heapfile_watch sn_heapfile_watch_for(uint64_t address);
@@ -58,8 +62,8 @@ sn_heapfile_watch sn_heapfile_watch_for(uint64_t address);
 sn_heapfile_listener sn_heapfile_watch_listener(sn_heapfile_watch *watch);
 
 /** Answer. A file that cannot be read, or an address in no block, ends the run with one line. */
-sn_heapfile_answer sn_heapfile_ask(const sn_heapfile *file, sn_heapfile_index *index, sn_heapfile_stacks *stacks, const sn_heapfile_watch *watch,
-                           const sn_heapfile_question *question);
+sn_heapfile_answer sn_heapfile_ask(const sn_heapfile *file, sn_heapfile_index *index, sn_heapfile_stacks *stacks,
+                                   sn_heapfile_types *types, const sn_heapfile_watch *watch, const sn_heapfile_question *question);
 void sn_heapfile_answer_release(sn_heapfile_answer *answer);
 
 void sn_heapfile_answer_print_text(const sn_heapfile_answer *answer);

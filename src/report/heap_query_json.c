@@ -34,9 +34,19 @@ static void write_owner(sn_json *json, const sn_heapfile_answer *answer, uint32_
         write_root(json, &answer->file->roots.items[owner - answer->file->blocks.count]);
 }
 
-static void write_pointer(sn_json *json, const sn_heapfile_edge *edge) {
-    sn_json_number(json, "offset", sn_heapfile_edge_offset(edge));
-    sn_json_boolean(json, "to_inside", sn_heapfile_edge_is_inside(edge));
+static sn_heapfile_typed type_of(const sn_heapfile_answer *answer, uint32_t owner, uint64_t head) {
+    return owner < answer->file->blocks.count ? sn_heapfile_type_of(answer->types, owner, head) : (sn_heapfile_typed){0};
+}
+
+static void write_pointer(sn_json *json, const sn_heapfile_answer *answer, const sn_heapfile_step *step) {
+    sn_heapfile_typed typed = type_of(answer, step->owner, step->head);
+    char member[1200];
+    sn_json_number(json, "offset", sn_heapfile_edge_offset(&step->edge));
+    sn_json_boolean(json, "to_inside", sn_heapfile_edge_is_inside(&step->edge));
+    if (sn_heapfile_member(&typed, sn_heapfile_edge_offset(&step->edge), member, sizeof member)) {
+        sn_json_string(json, "member", member);
+        sn_json_boolean(json, "is_guess", typed.is_guess);
+    }
 }
 
 static void write_words(sn_json *json, const sn_heapfile_answer *answer) {
@@ -58,7 +68,7 @@ static void write_referrers(sn_json *json, const sn_heapfile_answer *answer, con
         sn_json_array(json, "pointers");
         for (end = i; end < pointers->count && pointers->items[end].owner == pointers->items[i].owner; end++) {
             sn_json_object(json, NULL);
-            write_pointer(json, &pointers->items[end].edge);
+            write_pointer(json, answer, &pointers->items[end]);
             sn_json_close(json);
         }
         sn_json_close(json);
@@ -73,7 +83,7 @@ static void write_path(sn_json *json, const sn_heapfile_answer *answer) {
     for (size_t i = 0; i < answer->path.count; i++) {
         sn_json_object(json, NULL);
         write_owner(json, answer, answer->path.items[i].owner);
-        write_pointer(json, &answer->path.items[i].edge);
+        write_pointer(json, answer, &answer->path.items[i]);
         sn_json_close(json);
     }
     sn_json_close(json);
@@ -88,6 +98,9 @@ void sn_heapfile_answer_print_json(const sn_heapfile_answer *answer) {
     sn_json_string(&json, "file", answer->file->path);
     write_block(&json, "block", answer, answer->block);
     sn_json_number(&json, "offset", answer->question.address - answer->file->blocks.items[answer->block].address);
+    sn_heapfile_typed typed = type_of(answer, answer->block, answer->words.count > 0 ? answer->words.items[0] : 0);
+    sn_json_string(&json, "type", typed.type != NULL ? typed.type->name : NULL);
+    sn_json_boolean(&json, "type_is_guess", typed.is_guess);
     write_words(&json, answer);
     sn_json_array(&json, "referrers");
     for (size_t i = 0; i < answer->referrers.count; i++)

@@ -8,7 +8,7 @@
 #include "report/heap_query.h"
 #include "report/text_form.h"
 
-enum { WORDS_SHOWN = 64, REFERRERS_SHOWN = 100, OFFSETS_SHOWN = 16 };
+enum { WORDS_SHOWN = 64, REFERRERS_SHOWN = 100, OFFSETS_SHOWN = 16, WHOLE_LINE = 1 << 20 };
 
 static const char *number(uint64_t value) {
     static char buffers[8][SN_NUMBER_SIZE];
@@ -40,17 +40,42 @@ static void print_owner(const sn_heapfile *file, uint32_t owner) {
         printf(" at 0x%" PRIx64, root->address);
 }
 
+/** The type of an owner that is a block; none of a root. */
+static sn_heapfile_typed type_of(const sn_heapfile_answer *answer, uint32_t owner, uint64_t head) {
+    return owner < answer->file->blocks.count ? sn_heapfile_type_of(answer->types, owner, head) : (sn_heapfile_typed){0};
+}
+
+/** " (Window::mDocument)", with a question mark at a guess. */
+static void print_member(const sn_heapfile_typed *typed, uint64_t offset) {
+    char text[1200];
+    if (sn_heapfile_member(typed, offset, text, sizeof text)) {
+        printf(" (");
+        sn_form_print(text, sizeof text, SN_FORM_CUT_END);
+        printf("%s)", typed->is_guess ? "?" : "");
+    }
+}
+
 static void print_block(const sn_heapfile_answer *answer) {
     const sn_heapfile_block *block = &answer->file->blocks.items[answer->block];
     printf("\nBlock 0x%" PRIx64 ": %s byte%s requested, %s slop\n", block->address, number(block->requested),
            plural(block->requested), number(block->slop));
-    if (answer->question.address != block->address)
-        printf("  0x%" PRIx64 " is at offset %" PRIu64 "\n", answer->question.address, answer->question.address - block->address);
+    sn_heapfile_typed typed = type_of(answer, answer->block, answer->words.count > 0 ? answer->words.items[0] : 0);
+    if (typed.type != NULL) {
+        printf("  type: ");
+        sn_form_print(typed.type->name, WHOLE_LINE, SN_FORM_CUT_END);
+        printf("%s\n", typed.is_guess ? " (a guess, by the line that allocated it)" : " (by its vtable)");
+    }
+    if (answer->question.address != block->address) {
+        printf("  0x%" PRIx64 " is at offset %" PRIu64, answer->question.address, answer->question.address - block->address);
+        print_member(&typed, answer->question.address - block->address);
+        putchar('\n');
+    }
     printf("  allocated at\n");
     print_stack(answer, answer->block, 4);
 }
 
 static void print_words(const sn_heapfile_answer *answer) {
+    sn_heapfile_typed typed = type_of(answer, answer->block, answer->words.count > 0 ? answer->words.items[0] : 0);
     if (answer->words.count > 0)
         printf("  contents\n");
     for (size_t i = 0; i < answer->words.count && i < WORDS_SHOWN; i++) {
@@ -63,6 +88,7 @@ static void print_words(const sn_heapfile_answer *answer) {
             printf("  ");
             print_owner(answer->file, target);
         }
+        print_member(&typed, i * 8);
         putchar('\n');
     }
     if (answer->words.count > WORDS_SHOWN)
@@ -72,14 +98,18 @@ static void print_words(const sn_heapfile_answer *answer) {
 /* -------------------------------------------------------------------------- referrers */
 
 /** "at offsets 8, 16 (to its inside)": pointers of one owner; returns the place of the next owner's. */
-static size_t print_offsets(const sn_heapfile_path *pointers, size_t first) {
+static size_t print_offsets(const sn_heapfile_answer *answer, const sn_heapfile_path *pointers, size_t first) {
     size_t end = first;
+    sn_heapfile_typed typed = type_of(answer, pointers->items[first].owner, pointers->items[first].head);
     while (end < pointers->count && pointers->items[end].owner == pointers->items[first].owner)
         end++;
     printf(", at offset%s ", plural(end - first));
-    for (size_t i = first; i < end && i < first + OFFSETS_SHOWN; i++)
-        printf("%s%" PRIu64 "%s", i > first ? ", " : "", sn_heapfile_edge_offset(&pointers->items[i].edge),
-               sn_heapfile_edge_is_inside(&pointers->items[i].edge) ? " (to its inside)" : "");
+    for (size_t i = first; i < end && i < first + OFFSETS_SHOWN; i++) {
+        const sn_heapfile_edge *edge = &pointers->items[i].edge;
+        printf("%s%" PRIu64, i > first ? ", " : "", sn_heapfile_edge_offset(edge));
+        print_member(&typed, sn_heapfile_edge_offset(edge));
+        printf("%s", sn_heapfile_edge_is_inside(edge) ? " (to its inside)" : "");
+    }
     if (end - first > OFFSETS_SHOWN)
         printf(", and %s more", number(end - first - OFFSETS_SHOWN));
     putchar('\n');
@@ -94,7 +124,7 @@ static void print_referrers(const sn_heapfile_answer *answer, const sn_heapfile_
         uint32_t owner = referrers->pointers.items[i].owner;
         printf("  ");
         print_owner(file, owner);
-        i = print_offsets(&referrers->pointers, i);
+        i = print_offsets(answer, &referrers->pointers, i);
         if (owner < file->blocks.count)
             print_stack(answer, owner, 4);
     }
@@ -119,8 +149,10 @@ static void print_path(const sn_heapfile_answer *answer) {
         const sn_heapfile_step *step = &answer->path.items[i];
         printf("  ");
         print_owner(answer->file, step->owner);
-        printf(", offset %" PRIu64 "%s\n", sn_heapfile_edge_offset(&step->edge),
-               sn_heapfile_edge_is_inside(&step->edge) ? ", points to the inside of" : ", points to");
+        printf(", offset %" PRIu64, sn_heapfile_edge_offset(&step->edge));
+        sn_heapfile_typed typed = type_of(answer, step->owner, step->head);
+        print_member(&typed, sn_heapfile_edge_offset(&step->edge));
+        printf("%s\n", sn_heapfile_edge_is_inside(&step->edge) ? ", points to the inside of" : ", points to");
         if (step->owner < answer->file->blocks.count)
             print_stack(answer, step->owner, 6);
     }

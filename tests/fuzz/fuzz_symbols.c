@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "image/symbols.h"
+#include "image/types.h"
 #include "sonde/tool.h"
 
 /** What the engine calls when memory is short; weak, for when all of src/base is linked in. */
@@ -24,7 +25,7 @@ __attribute__((weak)) void sn_fail(int status, const char *format, ...) {
 enum { LONGEST_SECONDS = 20, ADDRESSES = 200 };
 
 static volatile uint64_t sink;
-static unsigned symbols_found, lines_found, frames_found;
+static unsigned symbols_found, lines_found, frames_found, members_found;
 
 static void ask(sn_image *image, uint64_t address) {
     sn_symbol symbol;
@@ -66,6 +67,31 @@ static void read_image(const char *path) {
     sn_image_close(image);
 }
 
+/** Variables, and members of a type that the samples may have. */
+static void read_data(const char *path) {
+    static const char *const names[] = {"sn_option", "sn_suggestion", "_IO_FILE", "body"};
+    sn_data_image *image = sn_data_image_open(path);
+    sn_data_object object;
+    uint64_t low, high;
+    char text[256];
+    if (image == NULL) {
+        return;
+    }
+    sink += sn_data_image_span(image, &low, &high) ? high - low : 0;
+    for (uint64_t i = 0; i < ADDRESSES; i++) {
+        sink += sn_data_image_object(image, 0x4000 + i * 8, &object) ? strlen(object.name) : 0;
+        const sn_data_type *type = sn_data_image_type_at_line(image, "options.c", (unsigned)i, 40);
+        sink += type != NULL ? type->size : 0;
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const sn_data_type *type = sn_data_image_type(image, names[i]);
+        for (uint64_t offset = 0; type != NULL && offset < 2 * type->size && offset < 1000; offset += 4) {
+            members_found += sn_data_image_member(image, type, offset, text, sizeof text);
+        }
+    }
+    sn_data_image_close(image);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
@@ -78,6 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
     alarm(LONGEST_SECONDS);
     read_image(path);
+    read_data(path);
     alarm(0);
     close(descriptor);
     return 0;

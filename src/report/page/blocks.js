@@ -16,9 +16,9 @@ function cut(text) {
 /** Several pointers between the same two are one edge: {from, to, label}. */
 export function joinEdges(edges) {
   const found = new Map();
-  for (const { from, to, offset, inside } of edges) {
+  for (const { from, to, offset, inside, member, is_guess: isGuess } of edges) {
     const edge = found.get(`${from} ${to}`) ?? { from, to, offsets: [] };
-    edge.offsets.push(`+${offset}${inside ? " (inside)" : ""}`);
+    edge.offsets.push(`+${offset}${member ? ` ${member.replace(/^.*::/, "")}${isGuess ? "?" : ""}` : ""}${inside ? " (inside)" : ""}`);
     found.set(`${from} ${to}`, edge);
   }
   return [...found.values()].map(({ from, to, offsets }) =>

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cells.h"
+#include "modules.h"
 #include "reports.h"
 #include "rows.h"
 #include "scan.h"
@@ -62,6 +63,7 @@ void heap_dmd_write(FILE *file, heap_cause cause, unsigned number) {
     fputs("\n ],\n", file);
     if (heap_current.mode == HEAP_SCAN) {
         heap_scan_write_roots(file);
+        heap_modules_write(file);
     }
     heap_traces_write(&traces, file);
     fputs("\n}\n", file);
