@@ -17,7 +17,7 @@ SEEDS = int(os.environ.get("FUZZ_SEEDS", "2000"))
 FIRST_SEED = int(os.environ.get("FUZZ_FIRST_SEED", "1"))
 SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
 ENGINE_FILES = sorted((ROOT / "src" / "image").glob("*.c")) + [
-    ROOT / "src" / "base" / name for name in ("arena.c", "hash.c", "intern.c", "lock.c")
+    ROOT / "src" / "base" / name for name in ("arena.c", "hash.c", "intern.c", "lock.c", "vector.c")
 ]
 
 SOURCE = """

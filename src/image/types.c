@@ -321,6 +321,26 @@ static bool enter_array(Dwarf_Die *type, uint64_t *offset, member_text *to) {
     return true;
 }
 
+/** Where a member begins in its structure; false where an expression has to be carried out, as for virtual bases. */
+static bool start_of(Dwarf_Die *member, uint64_t *start) {
+    Dwarf_Attribute attribute;
+    Dwarf_Word at = 0;
+    Dwarf_Op *operations;
+    size_t count;
+    *start = 0; /* of a union it is left out */
+    if (dwarf_attr(member, DW_AT_data_member_location, &attribute) == NULL) {
+        return true;
+    }
+    if (dwarf_formudata(&attribute, &at) != 0) { /* DWARF 2 has an expression for a number too */
+        if (dwarf_getlocation(&attribute, &operations, &count) != 0 || count != 1 || operations[0].atom != DW_OP_plus_uconst) {
+            return false;
+        }
+        at = operations[0].number;
+    }
+    *start = at;
+    return true;
+}
+
 /** The member of a structure that covers an offset: of several the last that begins there; bases are entered without a name. */
 static bool enter_structure(Dwarf_Die *type, uint64_t *offset, member_text *to) {
     Dwarf_Die die, found_type;
@@ -333,16 +353,11 @@ static bool enter_structure(Dwarf_Die *type, uint64_t *offset, member_text *to) 
     }
     do {
         Dwarf_Die member_type;
-        Dwarf_Attribute attribute;
-        Dwarf_Word at = 0;
-        uint64_t size;
+        uint64_t size, at;
         int tag = dwarf_tag(&die);
         if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || dwarf_hasattr(&die, DW_AT_external) ||
-            !type_of(&die, &member_type) || !size_of(&member_type, &size)) {
+            !type_of(&die, &member_type) || !size_of(&member_type, &size) || !start_of(&die, &at)) {
             continue;
-        }
-        if (dwarf_attr(&die, DW_AT_data_member_location, &attribute) != NULL && dwarf_formudata(&attribute, &at) != 0) {
-            continue; /* of a virtual base: an expression */
         }
         if (*offset >= at && *offset - at < size) {
             const char *own = tag == DW_TAG_inheritance ? "" : dwarf_diename(&die);

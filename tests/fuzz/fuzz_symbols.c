@@ -69,7 +69,7 @@ static void read_image(const char *path) {
 
 /** Variables, and members of a type that the samples may have. */
 static void read_data(const char *path) {
-    static const char *const names[] = {"sn_option", "sn_suggestion", "_IO_FILE", "body"};
+    static const char *const names[] = {"outer::point", "sn_option", "sn_suggestion"};
     sn_data_image *image = sn_data_image_open(path);
     sn_data_object object;
     uint64_t low, high;
@@ -185,6 +185,10 @@ int main(int argument_count, char **arguments) {
             run_seed(seed * (uint64_t)file_count + (uint64_t)i, &original);
         }
         free(original.bytes);
+    }
+    if (members_found == 0) {
+        fprintf(stderr, "fuzz_symbols: no member found in any file\n");
+        return 1;
     }
     unlink("fuzz_symbols.crash");
     printf("%llu inputs read\n", (unsigned long long)count * (unsigned long long)file_count);
