@@ -15,6 +15,7 @@ class Profile:
     inclusive: Counter = field(default_factory=Counter)    # (caller, callee) -> first event
     jumps: Counter = field(default_factory=Counter)        # (function, from, to) -> taken
     executed: Counter = field(default_factory=Counter)     # (function, from, to) -> executed, of conditional ones
+    objects: dict = field(default_factory=dict)            # function -> the object file of its costs
     other_costs: Counter = field(default_factory=Counter)  # (event, function) -> self costs of the other events
     other_inclusive: Counter = field(default_factory=Counter)  # (event, caller, callee)
 
@@ -37,7 +38,8 @@ class _Names:
 
 
 def read(path):
-    profile, functions = Profile(), _Names()
+    profile, functions, objects = Profile(), _Names(), _Names()
+    object_file = ""
     function = callee = pending = jump = None
     for line in path.read_text().splitlines():
         match = re.fullmatch(r"(\w+)[:=] ?(.*)", line)
@@ -45,8 +47,12 @@ def read(path):
             name = functions.resolve(match[2])
             if match[1] == "fn":
                 function = name
+                profile.objects[name] = object_file
             else:
                 callee = name
+        elif match and match[1] in ("ob", "cob"):
+            name = objects.resolve(match[2])
+            object_file = name if match[1] == "ob" else object_file
         elif match and match[1] == "calls":
             pending = int(match[2].split()[0])
         elif match and match[1] in ("jump", "jcnd"):
@@ -55,7 +61,7 @@ def read(path):
         elif match and match[1] == "events":
             profile.events = match[2].split()
         elif match:
-            if match[1] not in ("fl", "fi", "fe", "ob", "cob", "cfi", "cfl", "jfi"):
+            if match[1] not in ("fl", "fi", "fe", "cfi", "cfl", "jfi"):
                 profile.headers[match[1]] = match[2]
         elif re.match(r"\d", line):
             words = line.split()

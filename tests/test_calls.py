@@ -292,6 +292,89 @@ def test_forked_child(tmp_path):
     assert counts == [20, 40]
 
 
+# A function has a piece, and another one a tail, in code without symbols; between them lies what is a function of its own.
+PIECES = """
+    .globl _start
+_start:
+    call outer
+    call .Lhelper
+    call hop
+    mov $60, %eax
+    xor %edi, %edi
+    syscall
+    .type _start, @function
+    .size _start, . - _start
+
+    .globl outer            # 2 and 3 and 1
+    .type outer, @function
+outer:
+    nop
+    jmp .Lpiece
+.Lback:
+    ret
+    .size outer, . - outer
+
+    .globl hop              # 1 and 4: all that it has itself looks like a stub of the linker
+    .type hop, @function
+hop:
+    jmp *pointer(%rip)
+    .size hop, . - hop
+
+.Lhelper:                   # 2
+    nop
+    ret
+.Lpiece:
+    nop
+    nop
+    jmp .Lback
+.Ltail:
+    nop
+    nop
+    nop
+    ret
+
+    .data
+pointer:
+    .quad .Ltail
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--debug-superblocks=no",), ("--separate-callers=1",)], ids=" ".join)
+def test_pieces_without_symbols(tmp_path, options):
+    (tmp_path / "pieces.S").write_text(PIECES)
+    subprocess.run(["gcc", "-nostdlib", "-static", "-no-pie", "-o", tmp_path / "pieces", tmp_path / "pieces.S"], check=True,
+                   timeout=60)
+    profile = profile_of(tmp_path / "pieces", tmp_path, *options)
+    caller = "'_start" if options and "separate" in options[0] else ""
+    helper, = (name for name in profile.self_costs if name.startswith("0x"))
+    assert profile.self_costs == {"_start": 6, f"outer{caller}": 6, f"hop{caller}": 5, helper: 2}
+    assert profile.inclusive == {("_start", f"outer{caller}"): 6, ("_start", f"hop{caller}"): 5, ("_start", helper): 2}
+
+
+def test_handlers_have_callers(tmp_path):
+    (tmp_path / "handled.c").write_text("""
+        #include <signal.h>
+        #include <stdlib.h>
+        static volatile int count;
+        __attribute__((noinline)) void leaf(void) { count++; }
+        __attribute__((noinline)) void handler(int number) { (void)number; leaf(); leaf(); }
+        int main(int words, char **text) {
+            (void)text;
+            if (words > 1) sigaltstack(&(stack_t){.ss_sp = malloc(65536), .ss_size = 65536}, 0);
+            sigaction(SIGUSR1, &(struct sigaction){.sa_handler = handler, .sa_flags = words > 1 ? SA_ONSTACK : 0}, 0);
+            for (int i = 0; i < 3; i++) raise(SIGUSR1);
+            return 0;
+        }""")
+    subprocess.run(["gcc", "-O1", "-g", "-o", tmp_path / "handled", tmp_path / "handled.c"], check=True, timeout=60)
+    for words in ([], ["on-its-own-stack"]):
+        run = run_sonde("calls", f"--callgrind-out-file={tmp_path}/out", "--", tmp_path / "handled", *words)
+        assert run.returncode == 0
+        profile = callgrind_file.read(tmp_path / "out")
+        (pair, count), = ((pair, count) for pair, count in profile.calls.items() if pair[1] == "handler")
+        assert count == 3 and profile.calls["handler", "leaf"] == 6
+        assert profile.inclusive[pair] == profile.inclusive_of("handler")
+
+
 @pytest.mark.parametrize("options", [(), ("--dump-instr=yes", "--collect-jumps=yes"), ("--separate-threads=yes",)])
 def test_viewer_reads(tmp_path, options):
     """callgrind_annotate finds nothing to complain of in a program with C++, inlined functions and libraries."""

@@ -263,11 +263,11 @@ def test_stubs(linked, tmp_path, options):
     assert "twice" not in stub or stub.endswith("@plt")
     use = "use'main'__libc_start_call_main" if options else "use"
     # The stub's instructions are the caller's, or its own; what it leads to costs the same.
-    of_stub = shown.self_costs[stub]
-    assert of_stub > 0 and of_stub % 10 in (0, 2)
-    assert skipped.self_costs[use] - shown.self_costs[use] == of_stub - of_stub % 10
+    # A stub is one instruction; the first call of a lazy one executes up to four more on its way to the linker.
+    assert shown.self_costs[stub] - 10 in range(5)
+    assert skipped.self_costs[use] - shown.self_costs[use] == 10
     assert shown.inclusive[stub, twice] == skipped.inclusive[use, twice]
-    assert shown.inclusive[use, stub] == shown.inclusive[stub, twice] + of_stub - of_stub % 10
+    assert shown.inclusive[use, stub] == shown.inclusive[stub, twice] + 10
 
 
 @pytest.mark.parametrize("option,said", [

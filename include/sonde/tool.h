@@ -522,8 +522,12 @@ uint64_t sn_call_frame_first(uint64_t frame);
     frame is there. */
 bool sn_block_begins_function(const sn_block *block, unsigned index);
 
+/** Where the function begins that the thread is in for which the block is made, as far as known, else 0: the block belongs to
+    it, or to what it jumps to. Code without symbols has no other sign of that. */
+uint64_t sn_block_reached_in(const sn_block *block);
+
 /** How many instructions a block has that is a stub of the linker: all that it does is to jump to where a constant place in
-    memory says. 0 for other blocks. */
+    memory says. 0 for other blocks, and where contexts are followed for functions with names that do so. */
 unsigned sn_block_stub_size(const sn_block *block);
 
 /** The current context, in inserted code: a load once it is known. At a call it is still the caller's, at a return the

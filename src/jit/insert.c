@@ -39,6 +39,7 @@ void sn_block_reset(sn_block *block, uint64_t address) {
     block->data = NULL;
     block->entry_count = 0;
     block->functions = 0;
+    block->reached_in = 0;
     block->call_is_noted = false;
     block->operands_of = SN_MOST_INSTRUCTIONS;
     sn_analysis_reset(&block->analysis);
@@ -98,9 +99,12 @@ void sn_count_iterations(sn_block *block, unsigned index, sn_counter iterations,
 
 bool sn_block_begins_function(const sn_block *block, unsigned index) { return block->functions >> index & 1; }
 
+uint64_t sn_block_reached_in(const sn_block *block) { return block->reached_in; }
+
 unsigned sn_block_stub_size(const sn_block *block) {
     unsigned jump = sn_stub_jump(block->insns, block->count);
-    return jump < block->count ? jump + 1 : 0;
+    bool is_function = block->functions & 1; /* with a name of its own */
+    return jump < block->count && !is_function ? jump + 1 : 0;
 }
 
 void sn_block_set_data(sn_block *block, void *data) { block->data = data; }

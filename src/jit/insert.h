@@ -44,6 +44,7 @@ struct sn_block {
     sn_counter_use taken[SN_MOST_INSTRUCTIONS];
     sn_iteration_use iterations[SN_MOST_INSTRUCTIONS];
     uint64_t functions;    /**< bit I: a function begins at instruction I; filled in by who follows calls */
+    uint64_t reached_in;   /**< the function that the thread is in which comes here first; 0: unknown; by the same */
     bool call_is_noted;    /**< the call at its end has been noted by inserted code: the block that it calls is entered behind
                                 its SN_WHEN_ENTERED */
     bool instrumented;     /**< anything of the above or below */

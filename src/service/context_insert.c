@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "guest/loader.h"
 #include "jit/insert.h"
 #include "jit/trace.h"
 #include "service/contexts.h"
@@ -84,7 +85,7 @@ static bool is_function_start(const sn_block *block, uint64_t address) {
     bool is_covered = address - around.start < around.end - around.start || sn_locate_function(address, &around);
     if (is_covered) return (around.start == address && !around.is_stub && !around.is_a_piece) || sn_hooks_at(address);
     around = (sn_function_range){0};
-    if (sn_hooks_at(address)) return true;
+    if (sn_hooks_at(address) || address == sn_program_current.program_entry) return true;
     if (sn_hash_find(&called, address)) return true;
     return address == block->address && is_arrived_at_by_call(address);
 }
@@ -261,8 +262,18 @@ static void insert_switch(sn_block *block, unsigned index) {
     tell_if_gone(block, before);
 }
 
-void sn_contexts_insert_before(sn_block *block) {
+/** Where the jump of a stub is, `count` if the block is none: what has a name of its own is a function that only goes on to
+    another one. */
+static unsigned stub_jump(const sn_block *block) {
     unsigned stub = sn_stub_jump(block->insns, block->count);
+    bool is_named = stub < block->count && sn_locate_function(block->address, &around) &&
+                    around.start == block->address && !around.is_stub;
+    return is_named ? block->count : stub;
+}
+
+void sn_contexts_insert_before(sn_block *block) {
+    unsigned stub = stub_jump(block);
+    block->reached_in = sn_call_frame_of(sn_thread_current())->target;
     if (stub < block->count) insert_stub(block, stub);
     for (unsigned i = 0; i < block->count; i++) {
         uint64_t address = block->insns[i].pc;

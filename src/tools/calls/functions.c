@@ -17,9 +17,13 @@ enum { CHAINS = 1 << 14 };
 static calls_function *chains[CHAINS];
 static uint32_t function_count;
 
-/** Entries of functions without symbols, sorted. */
-static uint64_t *unnamed;
-static size_t unnamed_count;
+/** Where functions without symbols begin, and pieces of functions in code without symbols: sorted. */
+typedef struct beginning {
+    uint64_t address;
+    uint64_t owner;   /**< an address in the function that it is a piece of; 0: a function begins */
+} beginning;
+static beginning *unnamed;
+static size_t unnamed_count, unnamed_room;
 
 /** Addresses with the same place, of those that were looked up last: where an address begins. */
 typedef struct known_place {
@@ -42,7 +46,7 @@ static bool is_same(const char *a, const char *b) {
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-static calls_function *function_of(const char *name, const char *object, uint64_t entry) {
+static calls_function *function_of(const char *name, const char *object, uint64_t entry, bool has_symbol) {
     uint64_t hash = 5381;
     for (const char *letter = name; *letter != 0; letter++) {
         hash = hash * 33 + (unsigned char)*letter;
@@ -58,39 +62,46 @@ static calls_function *function_of(const char *name, const char *object, uint64_
     calls_function *function = checked(malloc(sizeof *function));
     sn_locate(entry, &location);
     *function = (calls_function){.next = *chain, .name = checked(strdup(name)), .object = object, .file = location.file,
-                                 .entry = entry, .number = function_count++};
+                                 .entry = entry, .has_symbol = has_symbol, .number = function_count++};
     return *chain = function;
 }
 
-/** The entry before an address in code that has no symbols: the last one that is called, 0 if there is none. The next one
-    ends what is the same, if it lies before *until. */
-static uint64_t unnamed_before(uint64_t address, const char *module, uint64_t *until) {
+/** What begins last at or before an address in code that has no symbols, NULL if nothing does. The next one ends what is the
+    same, if it lies before *until. */
+static const beginning *unnamed_before(uint64_t address, const char *module, uint64_t *until) {
     size_t low = 0, high = unnamed_count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (unnamed[middle] <= address) {
+        if (unnamed[middle].address <= address) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    if (low < unnamed_count && unnamed[low] < *until) {
-        *until = unnamed[low];
+    if (low < unnamed_count && unnamed[low].address < *until) {
+        *until = unnamed[low].address;
     }
     sn_location location;
-    bool is_near = low > 0 && sn_locate(unnamed[low - 1], &location) == (module != NULL) && is_same(location.module, module);
-    return is_near ? unnamed[low - 1] : 0;
+    bool is_near = low > 0 && sn_locate(unnamed[low - 1].address, &location) == (module != NULL) &&
+                   is_same(location.module, module);
+    return is_near ? &unnamed[low - 1] : NULL;
 }
 
+static calls_place look_up(uint64_t address, uint64_t *until);
+
 static const calls_function *unnamed_function(uint64_t address, const char *module, uint64_t *until) {
-    uint64_t entry = unnamed_before(address, module, until);
+    const beginning *last = unnamed_before(address, module, until);
     char name[32] = "???";
     sn_location location;
-    if (entry != 0) {
-        sn_locate(entry, &location);
-        snprintf(name, sizeof name, "0x%016" PRIx64, location.file_address != 0 ? location.file_address : entry);
+    if (last != NULL && last->owner != 0) {
+        uint64_t ignored; /* owners are no pieces themselves */
+        return look_up(last->owner, &ignored).function;
     }
-    return function_of(name, module, entry != 0 ? entry : address);
+    if (last != NULL) {
+        sn_locate(last->address, &location);
+        snprintf(name, sizeof name, "0x%016" PRIx64, location.file_address != 0 ? location.file_address : last->address);
+    }
+    return function_of(name, module, last != NULL ? last->address : address, false);
 }
 
 /** "NAME [clone .cold]" and "NAME.cold" are pieces of NAME. */
@@ -116,7 +127,7 @@ static calls_place look_up(uint64_t address, uint64_t *until) {
         place.function = unnamed_function(address, location.module, until);
     } else {
         place.function = function_of(whole_name(location.function, buffer, sizeof buffer), location.module,
-                                     location.function_address);
+                                     location.function_address, true);
     }
     return place;
 }
@@ -169,20 +180,79 @@ static size_t sorted_once(uint64_t *values, size_t count) {
     return kept;
 }
 
+static void add_beginning(uint64_t address, uint64_t owner) {
+    if (unnamed_count == unnamed_room) {
+        unnamed_room = unnamed_room == 0 ? 1 << 10 : 2 * unnamed_room;
+        unnamed = checked(reallocarray(unnamed, unnamed_room, sizeof *unnamed));
+    }
+    unnamed[unnamed_count++] = (beginning){.address = address, .owner = owner};
+}
+
+/** Functions before pieces: what is called is no piece. */
+static int by_address(const void *left, const void *right) {
+    const beginning *a = left, *b = right;
+    int order = (a->address > b->address) - (a->address < b->address);
+    return order != 0 ? order : (a->owner > b->owner) - (a->owner < b->owner);
+}
+
+static void sort_beginnings(void) {
+    size_t kept = 0;
+    if (unnamed_count > 0) {
+        qsort(unnamed, unnamed_count, sizeof *unnamed, by_address);
+    }
+    for (size_t i = 0; i < unnamed_count; i++) {
+        if (kept == 0 || unnamed[kept - 1].address != unnamed[i].address) {
+            unnamed[kept++] = unnamed[i];
+        }
+    }
+    unnamed_count = kept;
+}
+
+/** Pieces that were found; they are put among the beginnings when all have been looked for. */
+static beginning *pieces;
+static size_t piece_count, piece_room;
+
+/** Whether something is known to begin at an address in code that has no symbols. */
+static bool begins(uint64_t address, const char *module) {
+    uint64_t until = UINT64_MAX;
+    const beginning *last = unnamed_before(address, module, &until);
+    return last != NULL && last->address == address;
+}
+
+bool calls_functions_learn_jump(uint64_t from, uint64_t to) {
+    const calls_function *function = calls_place_of(from).function, *there = calls_place_of(to).function;
+    if (function == there || there->has_symbol || begins(to, there->object)) {
+        return false;
+    }
+    if (!function->has_symbol && !begins(function->entry, function->object)) {
+        return false; /* code that belongs to nothing */
+    }
+    if (piece_count == piece_room) {
+        piece_room = piece_room == 0 ? 1 << 10 : 2 * piece_room;
+        pieces = checked(reallocarray(pieces, piece_room, sizeof *pieces));
+    }
+    pieces[piece_count++] = (beginning){.address = to, .owner = function->entry};
+    return true;
+}
+
 void calls_functions_learned(void) {
     sn_location location;
     called_count = sorted_once(called, called_count);
-    unnamed = checked(reallocarray(unnamed, unnamed_count + called_count + 1, sizeof *unnamed));
     for (size_t i = 0; i < called_count; i++) {
         sn_locate(called[i], &location);
         if (location.function == NULL) {
-            unnamed[unnamed_count++] = called[i];
+            add_beginning(called[i], 0);
         }
     }
-    unnamed_count = sorted_once(unnamed, unnamed_count);
+    for (size_t i = 0; i < piece_count; i++) {
+        add_beginning(pieces[i].address, pieces[i].owner);
+    }
+    sort_beginnings();
     free(called);
+    free(pieces);
     called = NULL;
-    called_count = called_room = 0;
+    pieces = NULL;
+    called_count = called_room = piece_count = piece_room = 0;
     memset(known, 0, sizeof known); /* a place may belong to another function now */
 }
 
@@ -235,7 +305,7 @@ static const calls_function *make_in_context(const calls_function *function, uin
     if (fclose(text) != 0) {
         checked(NULL);
     }
-    const calls_function *there = function_of(name, function->object, function->entry);
+    const calls_function *there = function_of(name, function->object, function->entry, function->has_symbol);
     free(name);
     return there;
 }

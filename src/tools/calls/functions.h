@@ -2,13 +2,15 @@
  * @fileoverview Which function an address belongs to, for profiles: one entry a function, however many pieces of code it has.
  *
  * A function is a name in an object file. The pieces that compilers put apart (NAME.cold) belong to NAME. Code without
- * symbols belongs to the nearest function before it that was called, and is named by its address in its file.
+ * symbols belongs to the nearest function before it that was called, and is named by its address in its file; or, from where
+ * another function jumps to in it, to that: pieces that are put apart have no names there.
  * A function that is separated by its contexts (separate.h) is several: NAME'2 is the second level of its recursion,
  * NAME'CALLER the one that CALLER called.
  */
 #ifndef SONDE_TOOLS_CALLS_FUNCTIONS_H
 #define SONDE_TOOLS_CALLS_FUNCTIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct calls_function {
@@ -17,6 +19,7 @@ typedef struct calls_function {
     const char *object;    /**< path of the module; NULL if unknown */
     const char *file;      /**< source file of its entry; NULL if unknown */
     uint64_t entry;        /**< the lowest one that is known */
+    bool has_symbol;
     uint32_t number;       /**< from 0 */
 } calls_function;
 
@@ -29,7 +32,10 @@ typedef struct calls_place {
 
 /** Learn that a function begins at `entry`, which matters where there are no symbols. */
 void calls_functions_learn(uint64_t entry);
-/** All entries are learned: places can be asked for. */
+/** Learn of a jump from one instruction to another, when entries are learned: where that begins a piece of the function that
+    jumps, places change with the next calls_functions_learned(). Returns whether it does. */
+bool calls_functions_learn_jump(uint64_t from, uint64_t to);
+/** Entries, or pieces, are learned: places can be asked for. */
 void calls_functions_learned(void);
 
 /** Looks the address up; slow the first time, then from a table. */

@@ -74,12 +74,15 @@ static calls_record *look_at(sn_block *block) {
     if (record == NULL) {
         sn_fail(125, "calls: out of memory");
     }
-    *record = (calls_record){.instruction_count = count, .cuts = new_cuts(count), .stub_size = sn_block_stub_size(block)};
+    *record = (calls_record){.instruction_count = count, .cuts = new_cuts(count), .stub_size = sn_block_stub_size(block),
+                             .reached_in = sn_block_reached_in(block)};
     for (unsigned index = 0; index < count; index++) {
         const sn_instruction *instruction = sn_block_instruction(block, index);
         bool goes_back = sn_branch_goes_back(block, index) && index + 1 < count;
-        bool begins = index == 0 || sn_block_begins_function(block, index) || sn_branch_goes_back(block, index - 1);
-        uint8_t shape = shape_of(instruction) | (begins ? CALLS_SEGMENT : 0) | (goes_back ? CALLS_GOES_BACK : 0);
+        bool begins = sn_block_begins_function(block, index);
+        bool is_first = index == 0 || begins || sn_branch_goes_back(block, index - 1);
+        uint8_t shape = shape_of(instruction) | (is_first ? CALLS_SEGMENT : 0) | (goes_back ? CALLS_GOES_BACK : 0) |
+                        (begins ? CALLS_BEGINS : 0);
         record->instructions[index] =
             (calls_instruction){.address = instruction->address, .target = instruction->target, .shape = shape};
         record->counter_count += counters_of(shape);

@@ -23,6 +23,7 @@ enum {
     CALLS_REPEATED = 4,    /**< has a counter of its steps: iterations, and starts with a count of zero */
     CALLS_JUMP = 8,        /**< direct jump or conditional branch: `target` says where to */
     CALLS_CALL = 16,       /**< direct call: the same */
+    CALLS_BEGINS = 64,     /**< a function begins here */
 };
 
 typedef struct calls_instruction {
@@ -41,6 +42,7 @@ typedef struct calls_record {
     bool counts_call;          /**< its last instruction is a call with a counter of its inclusive costs: */
     sn_counter inclusive;
     uint32_t stub_size;        /**< instructions, if it is a stub of the linker; else 0 */
+    uint64_t reached_in;       /**< the function in which it was first reached; 0: unknown */
     uint64_t stub_memory;      /**< where it finds the address of the function */
     uint32_t first_site;       /**< if something is simulated: simulator/sites.h, one an instruction */
     cache_instruction *simulated; /**< the same instructions for the simulation; else NULL */
