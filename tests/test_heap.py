@@ -1,4 +1,5 @@
 """@fileoverview The tool `heap`: sizes, contexts, peaks and contents of programs that say themselves what is right; Massif."""
+import json
 import shutil
 import subprocess
 import sys
@@ -138,6 +139,27 @@ def test_live(sonde, program, tmp_path, name):
         assert names[1:4] in (["small", "peak", "main"], ["large", "peak", "main"]) or "peak" not in names
 
 
+def test_partial_stacks(sonde, program, tmp_path):
+    run(sonde, tmp_path, "--mode=cumulative", "--stacks-kept=partial", "--output=p.json", program, "churn")
+    run(sonde, tmp_path, "--mode=cumulative", "--output=f.json", program, "churn")
+    profile = json.loads((tmp_path / "p.json").read_text())
+    full = files.dmd(tmp_path / "f.json")
+    assert files.total(profile) == files.total(full) and files.total(profile, "slop") == files.total(full, "slop")
+    kept = sum(block.get("num", 1) for block in profile["blockList"] if "alloc" in block)
+    assert 10 <= kept <= 40 and files.count(full) > 1100
+
+
+def test_samples(sonde, program, tmp_path):
+    run(sonde, tmp_path, "--mode=cumulative", "--sample-below=1000", "--output=s.json", program, "churn")
+    profile = files.dmd(tmp_path / "s.json")
+    sizes = {1000: 0, 5000: 0}
+    for block in profile["blockList"]:
+        if "churn" in files.functions(profile, block["alloc"]):
+            sizes[block["req"]] += block.get("num", 1)
+    assert sizes[5000] == 1 and 62 <= sum(sizes.values()) - 1 <= 70 and set(sizes) == {1000, 5000}
+    assert abs(sizes[1000] * 1000 - (64 * 1000 + 32 * 100)) <= 2000
+
+
 def test_blocks_at_the_peak(sonde, program, tmp_path):
     right = known(run(sonde, tmp_path, "--mode=live", "--dump-at-peak=yes", "--output=l.json", program, "peak"))
     profile = files.dmd(tmp_path / "l.json.peak")
@@ -177,6 +199,7 @@ def test_scan(sonde, program, tmp_path):
     roots = profile["roots"]
     variable = [root for root in roots if root.get("addr") == f"{right['variable']:x}"]
     assert len(variable) == 1 and variable[0]["kind"] == "global" and variable[0]["module"] == str(program)
+    assert variable[0]["name"] == "first_knot"
     assert variable[0]["contents"] == [f"{right['first']:x}"]
     held = [address for address, block in blocks.items() if block["contents"][1:2] in (["4d"], ["4e"])]
     assert len(held) == 2
@@ -239,6 +262,7 @@ def test_threads_and_fork(sonde, tmp_path):
     ("--depth=0", "--depth=0: a number from 1 to 200"),
     ("--max-snapshots=5", "--max-snapshots=5: a number from 10 to 1000"),
     ("--mode=scan --dump-at-peak=yes", "--dump-at-peak=yes is for --mode=live"),
+    ("--sample-below=100", "--stacks-kept=partial and --sample-below= are not for --mode=timeline"),
     ("--mode=live --pages-as-heap=yes", "--pages-as-heap=yes is for --mode=timeline"),
     ("--mode=live --output=/nowhere/x", "--output: cannot write '/nowhere/x'"),
 ))

@@ -53,6 +53,11 @@ typedef struct sn_heap_options {
     void (*attend)(sn_thread *thread);
     uint64_t (*clock)(sn_thread *thread); /**< for `born` and `died`; NULL: bytes allocated so far */
     bool death;            /**< note where blocks are freed */
+    /** Smaller blocks are not seen but for one in so many bytes, which then stands for these: `requested` and `usable` are this
+        number. 0: all blocks are seen. */
+    uint64_t sample_below;
+    /** The context is noted of one block in so many bytes, SN_NO_CONTEXT of the others. 0: of all. */
+    uint64_t context_bytes;
     uint32_t kept;         /**< so many freed blocks stay known: sn_heap_freed_at() */
 } sn_heap_options;
 

@@ -572,6 +572,16 @@ typedef struct sn_location {
     module is asked for. Returns false when not even the module is known. */
 bool sn_locate(uint64_t address, sn_location *location);
 
+/** A variable of a module, with a place of its own: global, or static. */
+typedef struct sn_variable {
+    const char *name;     /**< demangled; lives until the end of the run */
+    uint64_t address, size;
+} sn_variable;
+
+/** The variable that holds `address`, which lies in the data of the module with this path; of modules whose code was used. Takes
+    locks. */
+bool sn_locate_variable(uint64_t address, const char *module, sn_variable *variable);
+
 /** A function that was inlined at an address, innermost first. */
 typedef struct sn_inlined {
     const char *function;

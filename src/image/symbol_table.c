@@ -52,28 +52,37 @@ static uint8_t rank_of(const GElf_Sym *symbol) {
     return (uint8_t)((is_typed ? 0 : 16) + (symbol->st_size != 0 ? 0 : 8) + binding_rank);
 }
 
+static bool is_variable(const GElf_Sym *symbol) {
+    return GELF_ST_TYPE(symbol->st_info) == STT_OBJECT && symbol->st_size != 0;
+}
+
 static bool may_be_function(const GElf_Sym *symbol) {
     unsigned type = GELF_ST_TYPE(symbol->st_info);
     return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
 }
 
-/** The section that holds the function, or NULL if the symbol is none of code in this file. */
+/** The section that holds the function or variable, or NULL if the symbol is neither, or of another file. */
 static const GElf_Shdr *section_of(const code_sections *sections, const GElf_Sym *symbol, size_t section_index,
                                    const char *name) {
-    if (!may_be_function(symbol) || name == NULL || *name == 0 || strncmp(name, ".L", 2) == 0 ||
+    bool is_data = is_variable(symbol);
+    if (!(is_data || may_be_function(symbol)) || name == NULL || *name == 0 || strncmp(name, ".L", 2) == 0 ||
         section_index >= sections->count) {
         return NULL;
     }
     const GElf_Shdr *section = &sections->headers[section_index];
     bool is_inside = symbol->st_value >= section->sh_addr && symbol->st_value - section->sh_addr < section->sh_size;
-    return (section->sh_flags & SHF_EXECINSTR) != 0 && is_inside ? section : NULL;
+    uint64_t wanted = is_data ? SHF_ALLOC : SHF_EXECINSTR;
+    return (section->sh_flags & wanted) != 0 && is_inside ? section : NULL;
 }
 
-/** What is done with each function's symbol of a table. */
+/** What is done with each function's and variable's symbol of a table. */
 typedef void symbol_user(void *data, const GElf_Shdr *section, const GElf_Sym *symbol, const char *name);
 
 static void add_symbol(void *data, const GElf_Shdr *section, const GElf_Sym *symbol, const char *name) {
     sn_symbol_table *table = data;
+    if (!may_be_function(symbol)) {
+        return;
+    }
     uint64_t most = section->sh_size - (symbol->st_value - section->sh_addr);
     bool is_sized = symbol->st_size != 0;
     append(table, (sn_symbol_entry){
@@ -265,5 +274,30 @@ void sn_symbol_table_visit(const sn_elf_file *file, const sn_elf_file *debug, sn
     each_symbol(file, SHT_DYNSYM, visit_symbol, &to);
     if (!each_symbol(file, SHT_SYMTAB, visit_symbol, &to) && debug != NULL) {
         each_symbol(debug, SHT_SYMTAB, visit_symbol, &to);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ variables */
+
+static void add_variable(void *data, const GElf_Shdr *section, const GElf_Sym *symbol, const char *name) {
+    (void)section;
+    if (is_variable(symbol)) {
+        append(data, (sn_symbol_entry){.address = symbol->st_value, .end = symbol->st_value + symbol->st_size, .name = name,
+                                       .rank = rank_of(symbol), .is_sized = true});
+    }
+}
+
+void sn_symbol_table_read_variables(sn_symbol_table *table, const sn_elf_file *file, const sn_elf_file *debug) {
+    bool has_symbols = each_symbol(file, SHT_SYMTAB, add_variable, table);
+    if (!has_symbols && debug != NULL) {
+        has_symbols = each_symbol(debug, SHT_SYMTAB, add_variable, table);
+    }
+    if (!has_symbols) {
+        each_symbol(file, SHT_DYNSYM, add_variable, table);
+    }
+    if (table->count != 0) {
+        qsort(table->entries, table->count, sizeof *table->entries, by_address);
+        drop_lesser(table);
+        set_ends(table);
     }
 }

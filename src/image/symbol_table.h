@@ -27,6 +27,8 @@ typedef struct sn_symbol_table {
 /** Read the symbols of `file`, or where it has only dynamic ones and `debug` is not NULL, of `debug`; and the names of
     the stubs in .plt. What can't be read is left out. */
 void sn_symbol_table_read(sn_symbol_table *table, const sn_elf_file *file, const sn_elf_file *debug);
+/** The same of variables: those that have a size. */
+void sn_symbol_table_read_variables(sn_symbol_table *table, const sn_elf_file *file, const sn_elf_file *debug);
 void sn_symbol_table_free(sn_symbol_table *table);
 
 /** The innermost function that covers `address`, or NULL; the answer is the same for all addresses from there to *until. */

@@ -17,9 +17,9 @@
 struct sn_image {
     sn_elf_file *file;
     sn_elf_file *debug; /**< separate debug information, NULL when there is none */
-    sn_symbol_table symbols;
+    sn_symbol_table symbols, variables;
     sn_line_table *lines;
-    bool is_debug_searched, are_symbols_read, are_lines_read;
+    bool is_debug_searched, are_symbols_read, are_variables_read, are_lines_read;
     sn_hash shown_names; /**< of inlined functions: from the recorded name (interned) to the demangled one (interned) */
 };
 
@@ -43,6 +43,7 @@ void sn_image_close(sn_image *image) {
     sn_hash_release(&image->shown_names);
     sn_line_table_free(image->lines);
     sn_symbol_table_free(&image->symbols);
+    sn_symbol_table_free(&image->variables);
     sn_elf_file_close(image->debug);
     sn_elf_file_close(image->file);
     free(image);
@@ -61,13 +62,8 @@ static bool has_symbol_table(const sn_elf_file *file) {
     return sn_elf_file_section(file, NULL, SHT_SYMTAB, &header) != NULL;
 }
 
-bool sn_image_symbol(sn_image *image, uint64_t address, sn_symbol *symbol) {
-    if (!image->are_symbols_read) {
-        image->are_symbols_read = true;
-        const sn_elf_file *debug = has_symbol_table(image->file) ? NULL : debug_file(image);
-        sn_symbol_table_read(&image->symbols, image->file, debug);
-    }
-    sn_symbol_entry *entry = sn_symbol_table_find(&image->symbols, address, &symbol->until);
+/** What is told of an entry, `until` being set; false if there is none. */
+static bool show(sn_symbol_entry *entry, sn_symbol *symbol) {
     if (entry == NULL) {
         return false;
     }
@@ -83,6 +79,24 @@ bool sn_image_symbol(sn_image *image, uint64_t address, sn_symbol *symbol) {
         .until = symbol->until,
     };
     return true;
+}
+
+bool sn_image_symbol(sn_image *image, uint64_t address, sn_symbol *symbol) {
+    if (!image->are_symbols_read) {
+        image->are_symbols_read = true;
+        const sn_elf_file *debug = has_symbol_table(image->file) ? NULL : debug_file(image);
+        sn_symbol_table_read(&image->symbols, image->file, debug);
+    }
+    return show(sn_symbol_table_find(&image->symbols, address, &symbol->until), symbol);
+}
+
+bool sn_image_variable(sn_image *image, uint64_t address, sn_symbol *symbol) {
+    if (!image->are_variables_read) {
+        image->are_variables_read = true;
+        const sn_elf_file *debug = has_symbol_table(image->file) ? NULL : debug_file(image);
+        sn_symbol_table_read_variables(&image->variables, image->file, debug);
+    }
+    return show(sn_symbol_table_find(&image->variables, address, &symbol->until), symbol);
 }
 
 void sn_image_functions(sn_image *image, sn_function_visitor *visit, void *data) {

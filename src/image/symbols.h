@@ -56,6 +56,9 @@ typedef void sn_function_visitor(void *data, const char *name, uint64_t address,
     have in their debug file. Aliases are told each, some names twice. */
 void sn_image_functions(sn_image *image, sn_function_visitor *visit, void *data);
 
+/** The variable that covers `address`; `is_stub` has no meaning. */
+bool sn_image_variable(sn_image *image, uint64_t address, sn_symbol *symbol);
+
 /** The name that the dynamic linker knows the file by (DT_SONAME); NULL if it has none. */
 const char *sn_image_soname(sn_image *image);
 

@@ -60,6 +60,7 @@ typedef struct sn_heap_thread {
     uint32_t depth;             /**< calls of allocating functions in progress */
     uint32_t free_first, free_count; /**< records for it alone */
     bool is_measuring;          /**< the client runs the allocator's measuring function for `unmeasured` */
+    uint64_t unsampled, unnoted; /**< bytes since a block was seen as a sample; since a context was noted */
     uint32_t inner_count;
     sn_heap_inner inner[SN_HEAP_MOST_INNER]; /**< made in the calls in progress: the outermost one's block is one of them, or lies
                                                   in it; those that are left then are the program's as well */

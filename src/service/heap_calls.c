@@ -54,10 +54,27 @@ static bool take_inner(sn_heap_thread *own, uint64_t address, sn_heap_inner *fou
     return false;
 }
 
+/** Whether so many bytes have come together, with these, since it was last so. */
+static bool is_turn(uint64_t *since, uint64_t size, uint64_t every) {
+    *since += size;
+    if (*since < every) return false;
+    *since = size < every ? *since - every : 0;
+    return true;
+}
+
+/** The outermost call has made a block, which is seen, or is one of those that a sample stands for. */
+static void make_block(sn_thread *thread, sn_heap_thread *own, const sn_heap_inner *made) {
+    uint64_t below = sn_heap.options.sample_below;
+    bool is_small = made->requested < below;
+    if (is_small && !is_turn(&own->unsampled, made->requested, below)) return;
+    uint64_t size = is_small ? below : made->requested;
+    sn_heap_add(thread, made->address, size, is_small ? size : made->usable, made->context);
+}
+
 static void add_inner(sn_thread *thread, sn_heap_thread *own) {
     while (own->inner_count) {
         const sn_heap_inner inner = own->inner[--own->inner_count];
-        sn_heap_add(thread, inner.address, inner.requested, inner.usable, inner.context);
+        make_block(thread, own, &inner);
     }
 }
 
@@ -83,21 +100,28 @@ static uint64_t usable_size(sn_thread *thread, sn_heap_thread *own, const sn_hoo
     return usable;
 }
 
+/** The context, if it is its turn. */
+static sn_context noted_context(sn_thread *thread, sn_heap_thread *own, uint64_t size) {
+    uint64_t every = sn_heap.options.context_bytes;
+    if (every && !is_turn(&own->unnoted, size, every)) return SN_NO_CONTEXT;
+    return sn_context_resolve(thread);
+}
+
 /** The call has made a block. */
 static void end_making(sn_thread *thread, const sn_hooked_call *call, uint64_t address) {
     sn_heap_thread *own = sn_heap_thread_of(thread);
     uint64_t size = requested_size(call), usable = usable_size(thread, own, call, address);
-    sn_context context = sn_context_resolve(thread);
+    sn_heap_inner made;
+    made.address = address;
+    made.requested = size;
+    made.usable = usable;
+    made.context = own->depth ? sn_context_resolve(thread) : noted_context(thread, own, size);
     if (!own->depth) {
-        sn_heap_add(thread, address, size, usable, context);
+        make_block(thread, own, &made);
         return;
     }
     if (own->inner_count == SN_HEAP_MOST_INNER) add_inner(thread, own);
-    sn_heap_inner *inner = &own->inner[own->inner_count++];
-    inner->address = address;
-    inner->requested = size;
-    inner->usable = usable;
-    inner->context = context;
+    own->inner[own->inner_count++] = made;
 }
 
 /* -------------------------------------------------------------------------------------------------- the calls */

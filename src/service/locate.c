@@ -275,3 +275,31 @@ void sn_locate_functions(const sn_located_code *code, const char **soname, sn_fu
     }
     sn_locate_unlock();
 }
+
+/* --------------------------------------------------------------------------------------------------- variables */
+
+/** What the file's addresses are less than the client's, seen from a mapping of its code. */
+static bool bias_of(const module *code, sn_image *image, uint64_t *bias) {
+    uint64_t in_file;
+    if (!sn_image_address_of_offset(image, code->offset, &in_file)) {
+        return false;
+    }
+    *bias = code->start - in_file;
+    return true;
+}
+
+bool sn_locate_variable(uint64_t address, const char *path, sn_variable *variable) {
+    sn_symbol symbol;
+    uint64_t bias = 0;
+    bool is_known = false;
+    sn_locate_lock();
+    for (const module *code = newest; code != NULL && !is_known; code = code->older) {
+        sn_image *image = strcmp(code->file->path, path) == 0 ? image_of(code->file) : NULL;
+        is_known = image != NULL && bias_of(code, image, &bias) && sn_image_variable(image, address - bias, &symbol);
+    }
+    sn_locate_unlock();
+    if (is_known) {
+        *variable = (sn_variable){.name = symbol.name, .address = symbol.address + bias, .size = symbol.size};
+    }
+    return is_known;
+}

@@ -42,12 +42,19 @@ static const sn_option options[] = {
     {"heap-admin", SN_OPTION_NUMBER, &heap_current.heap_admin, "8", "N", "timeline: bytes that the allocator needs for each block"},
     {"stacks", SN_OPTION_FLAG, &heap_current.counts_stacks, "no", NULL, "timeline: the size of stacks too"},
     {"pages-as-heap", SN_OPTION_FLAG, &heap_current.pages_as_heap, "no", NULL, "timeline: mappings instead of blocks"},
+    {"stacks-kept", SN_OPTION_CHOICE, &heap_current.stacks_kept, "full", "full|partial",
+     "live, cumulative, dark-matter: the calls of each block, or of one in 4096 bytes"},
+    {"sample-below", SN_OPTION_NUMBER, &heap_current.sample_below, "0", "BYTES",
+     "live, cumulative, dark-matter: of smaller blocks one in so many bytes stands for all"},
     {"dump-every-bytes", SN_OPTION_NUMBER, &heap_current.every_bytes, "0", "BYTES", "write a file whenever so much was allocated"},
     {"dump-every-seconds", SN_OPTION_NUMBER, &heap_current.every_seconds, "0", "SECONDS", "write a file whenever so much time has gone"},
     {"dump-at-peak", SN_OPTION_FLAG, &heap_current.at_peak, "no", NULL, "live: a file of the blocks that lived at the peak"},
     {"dump-signal", SN_OPTION_NUMBER, &heap_current.signal, "0", "N", "write a file when the program handles signal N"},
     {0},
 };
+
+/** --stacks-kept=partial: one in so many bytes, as DMD has it. */
+#define PARTIAL_STACKS 4096
 
 static double percent(const char *option, const char *text) {
     char *end;
@@ -75,6 +82,13 @@ static void check_options(void) {
     check_range("dump-every-bytes", heap_current.every_bytes, 0, INT64_MAX);
     check_range("dump-every-seconds", heap_current.every_seconds, 0, 1000000000);
     check_range("dump-signal", heap_current.signal, 0, 64);
+    check_range("sample-below", heap_current.sample_below, 0, INT64_C(1) << 30);
+    if ((heap_current.stacks_kept || heap_current.sample_below > 0) && heap_current.mode == HEAP_TIMELINE) {
+        sn_fail(2, "--stacks-kept=partial and --sample-below= are not for --mode=timeline, whose peak is exact");
+    }
+    if (heap_current.mode == HEAP_SCAN) {
+        heap_current.sample_below = 0; /* every block counts */
+    }
     if (heap_current.at_peak && heap_current.mode != HEAP_LIVE) {
         sn_fail(2, "--dump-at-peak=yes is for --mode=live");
     }
@@ -98,7 +112,9 @@ static void start(void) {
         return;
     }
     sn_heap_enable(&(sn_heap_options){.allocated = heap_allocated, .freed = heap_freed, .measured = heap_measured,
-                                      .attend = heap_dumps_attend});
+                                      .attend = heap_dumps_attend,
+                                      .sample_below = (uint64_t)heap_current.sample_below,
+                                      .context_bytes = heap_current.stacks_kept ? PARTIAL_STACKS : 0});
 }
 
 static void instrument(sn_block *block) {

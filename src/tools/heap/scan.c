@@ -177,11 +177,28 @@ typedef struct stretch {
     int thread;
 } stretch;
 
+/** Its name; behind the beginning of a larger one, how far. */
+static void print_variable(FILE *file, const sn_variable *variable, uint64_t address) {
+    char *text;
+    int length = address == variable->address ? asprintf(&text, "%s", variable->name)
+                                              : asprintf(&text, "%s+%lu", variable->name, address - variable->address);
+    if (length < 0) {
+        sn_fail(125, "heap: out of memory");
+    }
+    heap_print_string(file, text);
+    free(text);
+}
+
 static void write_root(root_search *search, const stretch *from, uint64_t address, uint64_t value) {
+    sn_variable variable;
     begin_root(search, from->kind);
     if (from->module != NULL) {
         fputs(", \"module\": ", search->file);
         heap_print_string(search->file, from->module);
+        if (sn_locate_variable(address, from->module, &variable)) {
+            fputs(", \"name\": ", search->file);
+            print_variable(search->file, &variable, address);
+        }
     }
     if (from->thread != 0) {
         fprintf(search->file, ", \"thread\": %d", from->thread);

@@ -25,7 +25,7 @@ typedef struct heap_settings {
     bool at_peak;
     bool counts_stacks, pages_as_heap;
     int64_t sample_below;
-    int stacks_kept;        /**< 0: full, 1: partial */
+    int stacks_kept;        /**< 1: partial */
     bool is_by_site;        /**< cells are contexts, whatever the sizes */
 } heap_settings;
 
