@@ -81,6 +81,21 @@ def test_options_of_trees(sonde, program, tmp_path):
     assert len(files.massif(text)[1]) <= 12
 
 
+def test_ignored_functions(sonde, program, tmp_path):
+    run(sonde, tmp_path, "--massif-out-file=a", "--threshold=0", program, "peak")
+    all_sites = files.peak((tmp_path / "a").read_text())["tree"]
+    large = sum(int(line.split()[1]) for line in all_sites if line.startswith(" n") and ": large (" in line)
+    last = files.massif((tmp_path / "a").read_text())[1][-1]["mem_heap_B"]
+    run(sonde, tmp_path, "--massif-out-file=i", "--threshold=0", "--ignore-fn=large", program, "peak")
+    text = (tmp_path / "i").read_text()
+    assert large > 0 and not any(": large (" in line for line in text.splitlines())
+    peak = files.peak(text)
+    assert int(peak["tree"][0].split()[1]) == peak["mem_heap_B"]
+    assert 0 < files.massif(text)[1][-1]["mem_heap_B"] < last
+    run(sonde, tmp_path, "--massif-out-file=n", "--ignore-fn=no_such_function", program, "peak")
+    assert files.peak((tmp_path / "n").read_text())["mem_heap_B"] == files.peak((tmp_path / "a").read_text())["mem_heap_B"]
+
+
 def test_ms_print_reads_it(sonde, program, tmp_path):
     if not shutil.which("ms_print"):
         pytest.skip("ms_print is not installed")

@@ -21,6 +21,7 @@ typedef struct heap_cell {
     uint64_t epoch;           /**< number of the peak that `peak` is of, if it is the newest */
     heap_amount live, peak;
     uint64_t ever, freed;     /**< blocks */
+    uint32_t verdict;         /**< heap_verdict: --ignore-fn */
     uint64_t lived;           /**< sum of the lives of freed ones, in bytes that were allocated meanwhile */
 } heap_cell;
 

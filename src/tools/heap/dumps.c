@@ -73,6 +73,7 @@ static void write_to(FILE *file, sn_thread *thread, heap_cause cause, unsigned n
 }
 
 bool heap_dump(sn_thread *thread, heap_cause cause) {
+    heap_totals_judge();
     unsigned number = __atomic_add_fetch(&written, 1, __ATOMIC_RELAXED);
     char *name = name_of(cause, number);
     FILE *file = sn_file_create(name), *to = file;
@@ -92,6 +93,7 @@ bool heap_dump(sn_thread *thread, heap_cause cause) {
 }
 
 void heap_dumps_attend(sn_thread *thread) {
+    heap_totals_judge();
     if (heap_current.mode == HEAP_TIMELINE) {
         heap_timeline_take(thread);
     }

@@ -34,6 +34,8 @@ static const sn_option options[] = {
     {"depth", SN_OPTION_NUMBER, &heap_current.depth, "30", "N", "timeline: calls in a tree"},
     {"alloc-fn", SN_OPTION_LIST, &heap_current.alloc_functions, "none", "FUNCTION",
      "timeline: a function that allocates: trees begin with its caller (several times)"},
+    {"ignore-fn", SN_OPTION_LIST, &heap_current.ignored_functions, "none", "FUNCTION",
+     "timeline: what this function allocates itself does not count (several times)"},
     {"threshold", SN_OPTION_STRING, &heap_current.threshold_text, "1.0", "PERCENT", "timeline: smaller branches of a tree are summed up"},
     {"peak-inaccuracy", SN_OPTION_STRING, &heap_current.peak_inaccuracy_text, "0.0", "PERCENT",
      "timeline: accepted; the peak is exact"},
@@ -85,6 +87,9 @@ static void check_options(void) {
     check_range("sample-below", heap_current.sample_below, 0, INT64_C(1) << 30);
     if ((heap_current.stacks_kept || heap_current.sample_below > 0) && heap_current.mode == HEAP_TIMELINE) {
         sn_fail(2, "--stacks-kept=partial and --sample-below= are not for --mode=timeline, whose peak is exact");
+    }
+    if (heap_current.ignored_functions.count != 0 && heap_current.mode != HEAP_TIMELINE) {
+        sn_fail(2, "--ignore-fn= is for --mode=timeline");
     }
     if (heap_current.mode == HEAP_SCAN) {
         heap_current.sample_below = 0; /* every block counts */

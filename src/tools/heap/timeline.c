@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ignored.h"
 #include "settings.h"
 #include "stacks.h"
 
@@ -32,11 +33,11 @@ void heap_timeline_init(void) {
 /* --------------------------------------------------------------------------------------------- what sites have */
 
 static uint64_t bytes_now(const heap_cell *cell) {
-    return cell->live.bytes;
+    return cell->verdict == HEAP_IGNORED ? 0 : cell->live.bytes;
 }
 
 static uint64_t bytes_at_peak(const heap_cell *cell) {
-    return heap_cell_peak(cell).bytes;
+    return cell->verdict == HEAP_IGNORED ? 0 : heap_cell_peak(cell).bytes;
 }
 
 static void note_sites(heap_snapshot *snapshot, uint64_t (*bytes)(const heap_cell *cell)) {

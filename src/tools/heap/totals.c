@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "dumps.h"
+#include "ignored.h"
 #include "settings.h"
 
 /** Instructions: those of blocks entered, less those behind taken branches. */
@@ -137,7 +138,9 @@ SN_FAST void heap_allocated(sn_thread *thread, sn_heap_block *block) {
     heap_cell *cell = heap_cell_of(block->context, block->requested, slop);
     block->word = heap_cell_number(cell);
     heap_cell_add(cell, block->requested, slop);
-    come(thread, block->requested, slop + admin);
+    if (heap_cell_counts(cell)) {
+        come(thread, block->requested, slop + admin);
+    }
     look_at_time(thread);
 }
 
@@ -146,8 +149,11 @@ SN_FAST void heap_freed(sn_thread *thread, sn_heap_block *block) {
     if (!has_cells()) {
         return;
     }
-    heap_cell_remove(heap_cell_at((uint32_t)block->word), block->requested, slop, block->died - block->born);
-    go(block->requested, slop + admin);
+    heap_cell *cell = heap_cell_at((uint32_t)block->word);
+    heap_cell_remove(cell, block->requested, slop, block->died - block->born);
+    if (heap_cell_counts(cell)) {
+        go(block->requested, slop + admin);
+    }
     look_at_time(thread);
 }
 
@@ -160,11 +166,23 @@ SN_FAST void heap_measured(sn_thread *thread, sn_heap_block *block, uint64_t bef
     heap_cell_undo(heap_cell_at((uint32_t)block->word), block->requested, old_slop);
     block->word = heap_cell_number(cell);
     heap_cell_add(cell, block->requested, slop);
+    if (!heap_cell_counts(cell)) {
+        return;
+    }
     add_to(&live_extra, slop - old_slop);
     note_peak(thread, add_to(&live_total, slop - old_slop));
 }
 
 /* ------------------------------------------------------------------------------------------------ in the engine */
+
+/** What lives of a context that turns out to count. */
+static void count_cell(const heap_cell *cell) {
+    come(sn_running_thread(), cell->live.bytes, cell->live.slop + admin * cell->live.blocks);
+}
+
+void heap_totals_judge(void) {
+    heap_ignored_judge(count_cell);
+}
 
 void heap_bytes_come(sn_thread *thread, sn_context context, uint64_t bytes) {
     heap_cell_add(heap_cell_of(context, bytes, 0), bytes, 0);

@@ -21,6 +21,9 @@ void heap_allocated(sn_thread *thread, sn_heap_block *block);
 void heap_freed(sn_thread *thread, sn_heap_block *block);
 void heap_measured(sn_thread *thread, sn_heap_block *block, uint64_t before);
 
+/** In the engine: let count what --ignore-fn has let wait. */
+void heap_totals_judge(void);
+
 /** The same for memory that is no block: pages. */
 void heap_bytes_come(sn_thread *thread, sn_context context, uint64_t bytes);
 void heap_bytes_go(sn_thread *thread, sn_context context, uint64_t bytes);
