@@ -5,6 +5,7 @@ tests/programs/values_types.c loops over known data with one instruction for eac
 expectations are computed here from the data, byte by byte, without anything of Sonde's.
 """
 import json
+import re
 import struct
 import subprocess
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 import pytest
 
 from conftest import ROOT, SONDE
+from differential_driver import generate, program
 
 PROGRAMS = ROOT / "tests" / "programs"
 VARIANTS = [("1", []), ("2", []), ("1", ["--analysis-threads=1"]), ("2", ["--analysis-threads=1"]),
@@ -341,6 +343,34 @@ def test_order_and_types(tmp_path, types, show_values, name):
     half = len(reads) // 2  # each call ends with the load of its return address
     reads = reads[:half - 1] + reads[half:-1]
     assert [(int(line[3], 16) - base, bytes.fromhex(line[-1])) for line in reads] == expected
+
+
+def by_instruction(lines):
+    """Instruction -> its values, as (read or written, place, where, size, value)."""
+    found = {}
+    for line in lines:
+        found.setdefault(line[0], []).append((*line[1:5], line[-1]))
+    return found
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("options", [[], ["--analysis-threads=1"], ["--debug-superblocks=no"]])
+def test_records_are_what_single_stepping_shows(tmp_path, show_values, seed, options):
+    """Random blocks of the engine's generator: memory and general registers, read and written."""
+    corpus, stepped = tmp_path / "corpus", tmp_path / "stepped"
+    runner = program("differential-run")
+    generate(corpus, seed, 60)
+    symbols = run("nm", runner).stdout
+    enter, = re.findall(r"^(\w+) \w sn_executor_enter$", symbols, re.M)
+    native = run(program("differential-step"), stepped, enter, runner, corpus)
+    assert native.returncode == 0, native.stderr
+    expected = by_instruction(line.split() for line in stepped.read_text().splitlines())
+    got = by_instruction(records(tmp_path, show_values, runner, corpus, options=[
+        "--places=3", "--from=0x20000000", "--to=0x120020000000", *options]))
+    skipped = {address for address, values in expected.items() if values[0][0] == "skip"}
+    expected = {address: values for address, values in expected.items() if address not in skipped}
+    assert sum(map(len, expected.values())) > 2000
+    assert {address: values for address, values in got.items() if address not in skipped} == expected
 
 
 def test_bad_options(types):

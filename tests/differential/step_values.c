@@ -1,0 +1,215 @@
+/**
+ * @fileoverview Values of operands by single-stepping: what the framework of <sonde/values.h> records is compared with it.
+ *
+ *     differential-step OUTPUT ENTER PROGRAM [ARGUMENTS]
+ *
+ * Runs the runner of the differential test natively and steps through its blocks: from each arrival at the address ENTER (of
+ * sn_executor_enter, hexadecimal) until it has left the places of blocks (layout.h). Writes a line for each value of memory and
+ * of general registers that an instruction reads, or has written, in the order of tests/tools/show_values.c:
+ *
+ *     INSTRUCTION r|w memory|general WHERE SIZE VALUE
+ *
+ * Of an instruction whose accesses vary, and of processor state, there is a line `INSTRUCTION skip`.
+ * The values are what ptrace shows, before and after the step; only which operands there are is asked of src/isa.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "isa/isa.h"
+#include "layout.h"
+
+enum { MOST_OPERANDS = 32, COUNTER = 1 };
+
+static pid_t child;
+static FILE *output;
+
+static void fail(const char *what) {
+    fprintf(stderr, "differential-step: %s: %s\n", what, strerror(errno));
+    if (child > 0) kill(child, SIGKILL);
+    exit(2);
+}
+
+static bool read_memory(uint64_t address, void *to, size_t size) {
+    struct iovec here = {to, size}, there = {(void *)(uintptr_t)address, size};
+    return process_vm_readv(child, &here, 1, &there, 1, 0) == (ssize_t)size;
+}
+
+static uint64_t general(const struct user_regs_struct *r, unsigned number) {
+    const uint64_t all[] = {r->rax, r->rcx, r->rdx, r->rbx, r->rsp, r->rbp, r->rsi, r->rdi,
+                            r->r8,  r->r9,  r->r10, r->r11, r->r12, r->r13, r->r14, r->r15};
+    return number < 16 ? all[number] : 0;
+}
+
+/* ----------------------------------------------------------------------- one instruction */
+
+typedef struct step {
+    struct user_regs_struct before, after;
+    sn_insn insn;
+    sn_operand operands[MOST_OPERANDS];
+    int count;
+} step;
+
+static bool has_short_addresses(const sn_insn *insn) {
+    for (unsigned i = 0; i < insn->prefix_length; i++)
+        if (insn->bytes[i] == 0x67) return true;
+    return false;
+}
+
+static uint64_t address_of(const step *s, const sn_operand *operand) {
+    uint64_t bases[] = {0, s->before.fs_base, s->before.gs_base}, address = (uint64_t)operand->displacement;
+    if (operand->base != SN_NO_REGISTER) address += general(&s->before, operand->base);
+    if (operand->index != SN_NO_REGISTER) address += general(&s->before, operand->index) * operand->scale;
+    if (has_short_addresses(&s->insn)) address = (uint32_t)address;
+    return address + bases[operand->segment <= 2 ? operand->segment : 0];
+}
+
+/** Print the value; false if it is in memory that can't be read. */
+static bool print(const step *s, const sn_operand *operand, bool is_write) {
+    uint8_t bytes[64];
+    uint64_t where = operand->reg;
+    if (operand->place == SN_PLACE_MEMORY) {
+        where = address_of(s, operand);
+        if (!read_memory(where, bytes, operand->size)) return false;
+    } else {
+        uint64_t value = general(is_write ? &s->after : &s->before, operand->reg);
+        memcpy(bytes, (const char *)&value + operand->displacement, operand->size);
+    }
+    fprintf(output, "%" PRIx64 " %c %s %" PRIx64 " %u ", s->insn.pc, is_write ? 'w' : 'r',
+            operand->place == SN_PLACE_MEMORY ? "memory" : "general", where, operand->size);
+    for (unsigned i = 0; i < operand->size; i++) fprintf(output, "%02x", bytes[i]);
+    putc('\n', output);
+    return true;
+}
+
+static bool is_recorded(const sn_operand *operand, unsigned role) {
+    bool place = operand->place == SN_PLACE_MEMORY || operand->place == SN_PLACE_GENERAL;
+    return place && operand->role != SN_ROLE_ADDRESS && (operand->role & role) && operand->size && operand->size <= 64;
+}
+
+static bool goes_on(const sn_insn *insn) {
+    sn_instruction_kind kind = sn_kind_of(insn);
+    return kind == SN_KIND_OTHER || kind == SN_KIND_CONDITIONAL;
+}
+
+/** Processor state, in which there are places in code: that is the copy's, when it runs in the code cache. */
+static bool is_state(const sn_operand *operand) {
+    return operand->place == SN_PLACE_MEMORY && (operand->size > 64 || operand->size == 14 || operand->size == 28);
+}
+
+static bool begin_step(step *s) {
+    uint8_t code[15];
+    size_t size = sizeof code;
+    while (size && !read_memory(s->before.rip, code, size)) size--;
+    if (!sn_decode(code, size, s->before.rip, &s->insn)) return false;
+    s->count = sn_operands(&s->insn, s->operands, MOST_OPERANDS);
+    bool skips = sn_accesses_vary(&s->insn);
+    for (int i = 0; i < s->count; i++) skips |= is_state(&s->operands[i]);
+    if (skips) {
+        fprintf(output, "%" PRIx64 " skip\n", s->insn.pc);
+        return s->count = 0, true;
+    }
+    for (int i = 0; i < s->count; i++)
+        if (is_recorded(&s->operands[i], SN_ROLE_READ) && !print(s, &s->operands[i], false)) return false;
+    return true;
+}
+
+/** An instruction that stores the flags (pushf, and 16 bits of them) sees the trap flag that the step has set. */
+static void hide_trap_flag(const step *s) {
+    enum { STORE_FLAGS = 0x9c, TRAP_FLAG_BYTE = 0x01 };
+    uint8_t byte;
+    uint64_t at = s->after.rsp + 1;
+    if (s->insn.bytes[s->insn.opcode_offset] != STORE_FLAGS || !read_memory(at, &byte, 1)) return;
+    byte &= (uint8_t)~TRAP_FLAG_BYTE;
+    struct iovec here = {&byte, 1}, there = {(void *)(uintptr_t)at, 1};
+    if (process_vm_writev(child, &here, 1, &there, 1, 0) != 1) fail("the stored flags");
+}
+
+static void end_step(const step *s) {
+    hide_trap_flag(s);
+    for (int i = 0; i < s->count; i++) {
+        const sn_operand *operand = &s->operands[i];
+        bool wanted = is_recorded(operand, SN_ROLE_WRITTEN) && (operand->place == SN_PLACE_MEMORY || goes_on(&s->insn));
+        if (wanted) print(s, operand, true);
+    }
+}
+
+/* ------------------------------------------------------------------------------- the run */
+
+static bool in_block(uint64_t pc) { return pc - SN_LOW_CODE < SN_CODE_SPAN || pc - SN_HIGH_CODE < SN_CODE_SPAN; }
+
+/** Make a request that goes on, and wait. */
+static int go(int request, int signal) {
+    int status;
+    if (ptrace(request, child, NULL, (void *)(intptr_t)signal) || waitpid(child, &status, 0) != child) fail("go on");
+    return status;
+}
+
+/** Whether a stop is by the step or breakpoint of ours, not a signal of the program's. */
+static bool is_ours(int status) {
+    siginfo_t info;
+    if (WSTOPSIG(status) != SIGTRAP || ptrace(PTRACE_GETSIGINFO, child, NULL, &info)) return false;
+    /* A step over a system call ends with TRAP_BRKPT; breakpoint instructions of the program's send SI_KERNEL. */
+    return info.si_code == TRAP_TRACE || info.si_code == TRAP_HWBKPT || info.si_code == TRAP_BRKPT;
+}
+
+/** From the entry through the block. Returns the status of the stop that ended it. */
+static int step_block(void) {
+    bool entered = false;
+    for (step s = {0};;) {
+        if (ptrace(PTRACE_GETREGS, child, NULL, &s.before)) fail("registers");
+        bool inside = in_block(s.before.rip);
+        if (entered && !inside) return go(PTRACE_CONT, 0);
+        entered |= inside;
+        bool recorded = inside && begin_step(&s);
+        int status = go(PTRACE_SINGLESTEP, 0);
+        if (!WIFSTOPPED(status) || !is_ours(status)) return status;
+        if (ptrace(PTRACE_GETREGS, child, NULL, &s.after)) fail("registers");
+        if (recorded) end_step(&s);
+    }
+}
+
+static int run(uint64_t enter) {
+    int status;
+    if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status)) fail("start");
+    if (ptrace(PTRACE_POKEUSER, child, offsetof(struct user, u_debugreg[0]), enter) ||
+        ptrace(PTRACE_POKEUSER, child, offsetof(struct user, u_debugreg[7]), 1))
+        fail("breakpoint");
+    status = go(PTRACE_CONT, 0);
+    while (WIFSTOPPED(status)) {
+        struct user_regs_struct registers;
+        if (ptrace(PTRACE_GETREGS, child, NULL, &registers)) fail("registers");
+        bool ours = is_ours(status);
+        status = ours && registers.rip == enter ? step_block() : go(PTRACE_CONT, ours ? 0 : WSTOPSIG(status));
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int main(int count, char **arguments) {
+    if (count < 4) {
+        fprintf(stderr, "usage: differential-step OUTPUT ENTER PROGRAM [ARGUMENTS]\n");
+        return 2;
+    }
+    output = fopen(arguments[1], "w");
+    if (!output) fail(arguments[1]);
+    child = fork();
+    if (child < 0) fail("fork");
+    if (!child) {
+        personality(ADDR_NO_RANDOMIZE);
+        if (!ptrace(PTRACE_TRACEME, 0, NULL, NULL)) execv(arguments[3], arguments + 3);
+        fail(arguments[3]);
+    }
+    int status = run(strtoull(arguments[2], NULL, 16));
+    if (fclose(output)) fail(arguments[1]);
+    return status;
+}
