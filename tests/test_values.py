@@ -345,6 +345,21 @@ def test_order_and_types(tmp_path, types, show_values, name):
     assert [(int(line[3], 16) - base, bytes.fromhex(line[-1])) for line in reads] == expected
 
 
+@pytest.mark.parametrize("options", [[], ["--analysis-threads=1"]])
+def test_sampling(tmp_path, options):
+    """About half is recorded, and what is found first is the same. With --sample-on alone everything is recorded."""
+    program = tmp_path / "zeros"
+    assert run("gcc", "-g", "-O2", "-o", program, ROOT / "examples" / "zeros.c").returncode == 0
+    whole = report(tmp_path, "zerospy", program, options=options)
+    same = report(tmp_path, "zerospy", program, options=["--sample-on=1000000", *options])
+    half = report(tmp_path, "zerospy", program, options=["--sample-on=1000000", "--sample-off=1000000", *options])
+    assert same["totals"] == whole["totals"]
+    # With a worker, a switch takes effect when the thread next leaves the code cache.
+    assert (0.1 if options else 0.3) < half["totals"]["bytes loaded"] / whole["totals"]["bytes loaded"] < (0.9 if options else 0.7)
+    first = [found["float"][0]["first"] for found in (whole, half)]
+    assert first[0]["line"] == first[1]["line"] and first[0]["context"][:2] == first[1]["context"][:2]
+
+
 def by_instruction(lines):
     """Instruction -> its values, as (read or written, place, where, size, value)."""
     found = {}

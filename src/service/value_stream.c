@@ -49,6 +49,7 @@ typedef struct value_thread {
     void *scratch;
     bool is_finished;
     int id;
+    sn_value_countdown countdown;
 
     /* Where the stream is. */
     const sn_value_segment *segment; /**< NULL: before the first one */
@@ -383,6 +384,8 @@ sn_value_waiting *sn_values_waiting_of(sn_thread *thread) {
     return mine ? mine->waiting : NULL;
 }
 
+sn_value_countdown *sn_values_countdown_of(void *thread_data) { return &((value_thread *)thread_data)->countdown; }
+
 void sn_values_thread_start(sn_thread *thread) {
     value_thread *mine = allocate(1, sizeof *mine + sn_values.request.state_size);
     mine->thread = thread;
@@ -396,7 +399,6 @@ void sn_values_thread_start(sn_thread *thread) {
     *sn_slot_of(thread, sn_values.scratch) = (uint64_t)mine->scratch;
     if (sn_values.request.begin) sn_values.request.begin(mine->state, mine->id);
     sn_thread_set_data(thread, mine);
-    sn_values_sampling_thread(thread);
 }
 
 static void finish(value_thread *mine) {

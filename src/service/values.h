@@ -100,8 +100,15 @@ void sn_values_waiting_free(sn_value_waiting *waiting);
 
 /* ---------------------------------------------------------------------- sampling */
 
+/** What a thread has left of a burst, or of the time between two. */
+typedef struct sn_value_countdown {
+    uint64_t phase; /**< of which it is */
+    int64_t left;   /**< instructions */
+} sn_value_countdown;
+/** Of the thread with this sn_thread_data(). */
+sn_value_countdown *sn_values_countdown_of(void *thread_data);
+
 void sn_values_sampling_start(void);
-void sn_values_sampling_thread(sn_thread *thread);
 /** Count the block's instructions; returns whether to record its values. */
 bool sn_values_sampling_instrument(sn_block *block);
 
