@@ -12,6 +12,7 @@ import pytest
 
 import browser
 import call_profiles
+import callgrind_file
 from conftest import BUILD, ROOT, SONDE
 from test_report import SMALL as CACHEGRIND
 from test_report_callgrind import SMALL, printed, report, run
@@ -184,6 +185,88 @@ def test_callers_and_callees(small):
     small.wait_for("document.querySelector('#chosen').textContent === 'work'")
     show(small, "calls", "<cycle 1> pong, ping")
     assert small.run("[...document.querySelectorAll('section.calls[data-title=Members] .name')].map((one) => one.textContent)") == ["pong", "ping"]
+
+
+# Two lines of a loop: 0x10 to 0x18, of which the last jumps back to the first or on to another line.
+INSTRUCTIONS = """# callgrind format
+version: 1
+creator: some
+cmd: ./loop
+positions: instr line
+events: Ir Dr
+
+fl={folder}/source.c
+fn=main
+0x10 2 20 5
+0x14 2 20
+jcnd=19/20 0x10 2
+0x18 2
+0x18 2 20
+jump=1 +16 4
+0x1c 3
+0x1c 3 1
+0x28 4 1
+totals: 62 5
+"""
+
+
+def instruction_rows(opened):
+    return opened.run("""[...document.querySelectorAll('#source tr.instruction')].map((row) =>
+        [row.dataset.address, row.cells[0].textContent, row.cells[1].textContent,
+         ...[...row.querySelectorAll('.jump')].map((jump) => jump.textContent)])""")
+
+
+def test_instructions_and_jumps(folder, chromium):
+    page = page_of(folder, INSTRUCTIONS)
+    chromium.open(page)
+    show(chromium, "source", "main")
+    assert instruction_rows(chromium) == []
+    chromium.click("#instructions")
+    assert instruction_rows(chromium) == [
+        ["0x10", "20", "32.3 %", "← 19 of 20× 0x18, line 2"], ["0x14", "20", "32.3 %"],
+        ["0x18", "20", "32.3 %", "↑ 19 of 20× 0x10, line 2"], ["0x1c", "1", "1.61 %", "↓ 1× 0x28, line 4"],
+        ["0x28", "1", "1.61 %", "← 1× 0x1c, line 3"]]
+    # They stand below their line, in front of the next.
+    order = chromium.run("""[...document.querySelectorAll('#source tr')].map((row) => row.dataset.address ?? row.dataset.line)
+        .filter((name) => name !== undefined).slice(0, 9)""")
+    assert order[:8] == ["1", "2", "0x10", "0x14", "0x18", "3", "0x1c", "4"]
+    chromium.run("(() => { const choice = document.querySelector('#event'); choice.value = '1';"
+                 " choice.dispatchEvent(new Event('change')); })()")
+    chromium.wait_for("sondePage.state.event === 1")
+    assert [row[1] for row in instruction_rows(chromium)] == ["5", "0", "0", "0", "0"]
+    chromium.click("#instructions")
+    assert instruction_rows(chromium) == []
+    assert chromium.problems == [] and set(chromium.requests) <= {f"file://{page}"}
+
+
+def test_instructions_of_a_run(tmp_path, chromium):
+    """What the page shows of the instructions is the file's, and adds up to what it shows of their lines."""
+    (tmp_path / "loops.c").write_text("""int main(void) {
+    volatile int sum = 0;
+    for (int i = 0; i < 1000; i++)
+        if (i % 3) sum += i;
+    return sum == 0;
+}
+""")
+    run("gcc", "-g", "-O1", "-o", tmp_path / "loops", tmp_path / "loops.c")
+    os.utime(tmp_path / "loops.c", (1e9, 1e9))
+    run(SONDE, "calls", f"--callgrind-out-file={tmp_path}/out", "--dump-instr=yes", "--collect-jumps=yes", "--",
+        tmp_path / "loops")
+    profile = callgrind_file.read(tmp_path / "out")
+    assert printed(f"--html={tmp_path}/page.html", tmp_path / "out") == ""
+    chromium.open(tmp_path / "page.html")
+    show(chromium, "source", "main")
+    chromium.click("#instructions")
+    shown = {row[0]: int(row[1].replace(",", "")) for row in instruction_rows(chromium)}
+    assert shown == {address: cost for (function, address), cost in profile.lines.items() if function == "main"}
+    line = chromium.run("document.querySelector('#source tr[data-line=\"4\"] .self').textContent")
+    below = chromium.run("""(() => { let sum = 0, row = document.querySelector('#source tr[data-line="4"]').nextElementSibling;
+        for (; row.className === 'instruction'; row = row.nextElementSibling) sum += Number(row.cells[0].textContent.replace(/,/g, ''));
+        return sum; })()""")
+    assert below == int(line.replace(",", "")) > 1000
+    jumps = {text for row in instruction_rows(chromium) for text in row[3:] if not text.startswith("←")}
+    taken = {count for (function, *_), count in profile.jumps.items() if function == "main"}
+    assert {int(text.split()[1].rstrip("×").replace(",", "")) for text in jumps} == taken
 
 
 def test_source(small):

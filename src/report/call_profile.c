@@ -108,6 +108,39 @@ bool sn_call_profile_add_jumps(sn_call_profile *profile, const sn_call_jumps *ju
            !__builtin_add_overflow(sum->taken, jumps->taken, &sum->taken);
 }
 
+/* ------------------------------------------------------------------------ instructions */
+
+bool sn_call_profile_add_instruction(sn_call_profile *profile, const sn_call_instruction *instruction, const int64_t *costs) {
+    if (!profile->keeps_instructions) {
+        return true;
+    }
+    unsigned event_count = profile->lines.event_count;
+    uint64_t key = pair(instruction->function, number_of(&profile->address_numbers, instruction->address));
+    uint64_t number = number_of(&profile->instruction_numbers, key) - 1;
+    if (number == profile->instructions.count) {
+        *sn_vector_add(&profile->instructions) = *instruction;
+        add_cost_row(&profile->instruction_costs, event_count);
+    }
+    return add_costs(profile->instruction_costs.items + number * event_count, costs, event_count);
+}
+
+bool sn_call_profile_add_address_jump(sn_call_profile *profile, const sn_call_address_jump *jump) {
+    if (!profile->keeps_instructions) {
+        return true;
+    }
+    uint64_t from = number_of(&profile->address_numbers, jump->from.address);
+    uint64_t key = pair(from, number_of(&profile->address_numbers, jump->to));
+    uint64_t number = number_of(&profile->address_jump_numbers, key) - 1;
+    if (number == profile->address_jumps.count) {
+        sn_call_address_jump *added = sn_vector_add(&profile->address_jumps);
+        *added = *jump;
+        added->executed = added->taken = 0;
+    }
+    sn_call_address_jump *sum = &profile->address_jumps.items[number];
+    return !__builtin_add_overflow(sum->executed, jump->executed, &sum->executed) &&
+           !__builtin_add_overflow(sum->taken, jump->taken, &sum->taken);
+}
+
 /* ------------------------------------------------------------------- sums of profiles */
 
 /** How one profile is added to another: where its events and functions are there. */
@@ -188,6 +221,27 @@ static bool add_sites(addition *addition) {
     return true;
 }
 
+static bool add_instructions(addition *addition) {
+    int64_t costs[SN_PROFILE_MOST_EVENTS];
+    const sn_call_profile *part = addition->part;
+    for (size_t i = 0; i < part->instructions.count; i++) {
+        sn_call_instruction instruction = part->instructions.items[i];
+        instruction.function = addition->functions.items[instruction.function];
+        if (!sn_call_profile_add_instruction(addition->sum, &instruction,
+                                             mapped(addition, sn_call_profile_instruction_costs(part, i), costs))) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < part->address_jumps.count; i++) {
+        sn_call_address_jump jump = part->address_jumps.items[i];
+        jump.from.function = addition->functions.items[jump.from.function];
+        if (!sn_call_profile_add_address_jump(addition->sum, &jump)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool sn_call_profile_add(sn_call_profile *sum, const sn_call_profile *part, char *explanation, size_t size) {
     addition addition = {.sum = sum, .part = part};
     bool fits = map_events(&addition);
@@ -196,7 +250,7 @@ bool sn_call_profile_add(sn_call_profile *sum, const sn_call_profile *part, char
         return false;
     }
     map_functions(&addition);
-    fits = add_lines(&addition) && add_sites(&addition);
+    fits = add_lines(&addition) && add_sites(&addition) && add_instructions(&addition);
     if (!fits) {
         snprintf(explanation, size, "the sum of the counts is too large");
     }
@@ -259,7 +313,8 @@ bool sn_call_profile_derive(sn_call_profile *profile) {
         return true;
     }
     fits = WIDEN(profile, old_count, &lines->counts) && WIDEN(profile, old_count, &profile->self) &&
-           WIDEN(profile, old_count, &profile->arc_costs) && WIDEN(profile, old_count, &profile->site_costs);
+           WIDEN(profile, old_count, &profile->arc_costs) && WIDEN(profile, old_count, &profile->site_costs) &&
+           WIDEN(profile, old_count, &profile->instruction_costs);
     for (size_t i = 0; i < profile->formulas.count; i++) {
         unsigned event = old_count + (unsigned)i;
         fits = fits && evaluate(&profile->formulas.items[i], lines->totals, &lines->totals[event]);
@@ -281,6 +336,9 @@ void sn_call_profile_release(sn_call_profile *profile) {
     sn_vector_release(&profile->sites);
     sn_vector_release(&profile->site_costs);
     sn_vector_release(&profile->jumps);
+    sn_vector_release(&profile->instructions);
+    sn_vector_release(&profile->instruction_costs);
+    sn_vector_release(&profile->address_jumps);
     for (size_t i = 0; i < profile->formulas.count; i++) {
         sn_vector_release(&profile->formulas.items[i].terms);
     }
@@ -292,5 +350,8 @@ void sn_call_profile_release(sn_call_profile *profile) {
     sn_hash_release(&profile->site_place_numbers);
     sn_hash_release(&profile->site_numbers);
     sn_hash_release(&profile->jump_numbers);
+    sn_hash_release(&profile->address_numbers);
+    sn_hash_release(&profile->instruction_numbers);
+    sn_hash_release(&profile->address_jump_numbers);
     *profile = (sn_call_profile){0};
 }

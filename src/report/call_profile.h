@@ -37,6 +37,20 @@ typedef struct sn_call_jumps {
     uint64_t executed, taken; /**< equal where there is no condition */
 } sn_call_jumps;
 
+/** An instruction, as --dump-instr=yes records it. */
+typedef struct sn_call_instruction {
+    uint32_t function, line;
+    const char *file;
+    uint64_t address;
+} sn_call_instruction;
+
+/** The jumps from an instruction to another one. */
+typedef struct sn_call_address_jump {
+    sn_call_instruction from;
+    uint64_t to;
+    uint64_t executed, taken;           /**< equal where there is no condition */
+} sn_call_address_jump;
+
 /** An event that is a sum of others: `event: L1m = I1mr + 2 D1mr`. */
 typedef struct sn_call_formula {
     const char *name;
@@ -55,8 +69,13 @@ typedef struct sn_call_profile {
     SN_VECTOR(sn_call_site) sites;
     SN_VECTOR(int64_t) site_costs;      /**< inclusive */
     SN_VECTOR(sn_call_jumps) jumps;
+    bool keeps_instructions;            /**< set by who has it read: else the next three stay empty */
+    SN_VECTOR(sn_call_instruction) instructions;
+    SN_VECTOR(int64_t) instruction_costs;
+    SN_VECTOR(sn_call_address_jump) address_jumps;
     SN_VECTOR(sn_call_formula) formulas; /**< not yet applied */
     sn_hash name_numbers, place_numbers, function_numbers, arc_numbers, site_place_numbers, site_numbers, jump_numbers;
+    sn_hash address_numbers, instruction_numbers, address_jump_numbers;
 } sn_call_profile;
 
 /** Position of a function, a new one without costs if there was none. The names must be interned. */
@@ -84,6 +103,15 @@ bool sn_call_profile_add_calls(sn_call_profile *profile, uint32_t caller, uint32
 
 /** Add jumps of a kind that are made in a line. Returns false as above. */
 bool sn_call_profile_add_jumps(sn_call_profile *profile, const sn_call_jumps *jumps);
+
+static inline const int64_t *sn_call_profile_instruction_costs(const sn_call_profile *profile, size_t instruction) {
+    return profile->instruction_costs.items + instruction * profile->lines.event_count;
+}
+
+/** Add to what an instruction costs itself, if these are kept; its line's costs are added apart. Returns false as above. */
+bool sn_call_profile_add_instruction(sn_call_profile *profile, const sn_call_instruction *instruction, const int64_t *costs);
+/** Add jumps from an instruction to another one, if these are kept. Returns false as above. */
+bool sn_call_profile_add_address_jump(sn_call_profile *profile, const sn_call_address_jump *jump);
 
 /** Add another profile with the same events in any order. Returns false, with one line in explanation[0..size), if the
     events differ or a number would get too large. */

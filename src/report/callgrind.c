@@ -92,6 +92,7 @@ static void read_profile(sn_call_profile *profile, const char *path) {
     }
     check_kind(stream, path);
     profile->lines.path = path;
+    profile->keeps_instructions = html != NULL;
     if (!sn_callgrind_parse(profile, stream, explanation)) {
         if (explanation[0] == '\0') {
             sn_fail(SN_STATUS_USAGE, "cannot read '%s': %s", path, strerror(errno));

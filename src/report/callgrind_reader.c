@@ -32,6 +32,7 @@ typedef struct reader {
     bool is_in_costs, has_summary, has_totals;
     unsigned events[SN_PROFILE_MOST_EVENTS], event_count; /**< places in the profile of the part's events */
     unsigned position_count, line_position;   /**< which of the positions is the line; position_count: none */
+    unsigned address_position;                /**< the same of the instruction's address */
     int64_t sums[SN_PROFILE_MOST_EVENTS], summary[SN_PROFILE_MOST_EVENTS], totals[SN_PROFILE_MOST_EVENTS];
     /* Where it is in the part: */
     uint64_t positions[MOST_POSITIONS];
@@ -41,6 +42,7 @@ typedef struct reader {
     cost_use use;
     uint64_t calls;
     sn_call_jumps jumps;
+    uint64_t target[MOST_POSITIONS];          /**< where the jumps lead */
 } reader;
 
 /* ------------------------------------------------------------------ pieces of lines */
@@ -185,6 +187,7 @@ static void begin_part(reader *reader) {
     reader->event_count = 0;
     reader->position_count = 1;
     reader->line_position = 0;
+    reader->address_position = MOST_POSITIONS;
     memset(reader->sums, 0, sizeof reader->sums);
     memset(reader->positions, 0, sizeof reader->positions);
     reader->object = reader->file = sn_intern("???");
@@ -228,10 +231,11 @@ static bool read_description(reader *reader) {
 }
 
 static bool read_position_kinds(reader *reader) {
-    static const char *const kinds[] = {"line", "instr", "addr", "bb"};
+    enum { LINE, INSTRUCTION, ADDRESS };
+    static const char *const kinds[] = {[LINE] = "line", [INSTRUCTION] = "instr", [ADDRESS] = "addr", "bb"};
     size_t length;
     reader->position_count = 0;
-    reader->line_position = MOST_POSITIONS;
+    reader->line_position = reader->address_position = MOST_POSITIONS;
     for (const char *name; name = sn_line_word(&reader->line, "", &length), length > 0;) {
         size_t kind = 0;
         while (kind < sizeof kinds / sizeof *kinds &&
@@ -241,8 +245,10 @@ static bool read_position_kinds(reader *reader) {
         if (kind == sizeof kinds / sizeof *kinds || reader->position_count == MOST_POSITIONS) {
             return sn_line_wrong(&reader->line, "a kind of position is not known");
         }
-        if (kind == 0) {
+        if (kind == LINE) {
             reader->line_position = reader->position_count;
+        } else if (kind == INSTRUCTION || kind == ADDRESS) {
+            reader->address_position = reader->position_count;
         }
         reader->position_count++;
     }
@@ -483,18 +489,16 @@ static bool read_calls(reader *reader) {
 
 /** `jump=executed target` */
 static bool read_jump(reader *reader) {
-    uint64_t target[MOST_POSITIONS];
     reader->jumps = (sn_call_jumps){0};
     if (!expect_costs(reader, JUMPS) || !read_number(reader, &reader->jumps.executed)) {
         return false;
     }
     reader->jumps.taken = reader->jumps.executed;
-    return sn_line_end_word(&reader->line) && read_positions(reader, target);
+    return sn_line_end_word(&reader->line) && read_positions(reader, reader->target);
 }
 
 /** `jcnd=taken/executed target` */
 static bool read_conditional_jump(reader *reader) {
-    uint64_t target[MOST_POSITIONS];
     reader->jumps = (sn_call_jumps){.is_conditional = true};
     if (!expect_costs(reader, JUMPS) || !read_number(reader, &reader->jumps.taken)) {
         return false;
@@ -504,15 +508,29 @@ static bool read_conditional_jump(reader *reader) {
         return sn_line_wrong(&reader->line, "a conditional jump needs two counts");
     }
     sn_line_skip_space(&reader->line);
-    return read_number(reader, &reader->jumps.executed) && sn_line_end_word(&reader->line) && read_positions(reader, target);
+    return read_number(reader, &reader->jumps.executed) && sn_line_end_word(&reader->line) &&
+           read_positions(reader, reader->target);
+}
+
+/** The instruction of the present position; false if the part has no addresses. */
+static bool present_instruction(const reader *reader, sn_call_instruction *instruction) {
+    bool has_address = reader->address_position < reader->position_count;
+    *instruction = (sn_call_instruction){.function = (uint32_t)reader->function, .line = present_line(reader),
+                                         .file = reader->file,
+                                         .address = has_address ? reader->positions[reader->address_position] : 0};
+    return has_address;
 }
 
 static bool add_self(reader *reader, const int64_t *costs) {
+    sn_call_instruction instruction;
     for (unsigned i = 0; i < reader->event_count; i++) {
         unsigned event = reader->events[i];
         if (__builtin_add_overflow(reader->sums[event], costs[event], &reader->sums[event])) {
             return false;
         }
+    }
+    if (present_instruction(reader, &instruction) && !sn_call_profile_add_instruction(reader->profile, &instruction, costs)) {
+        return false;
     }
     return sn_call_profile_add_self(reader->profile, (uint32_t)reader->function, reader->file, present_line(reader), costs);
 }
@@ -527,6 +545,13 @@ static bool add_jumps(reader *reader, const int64_t *costs) {
     reader->jumps.function = (uint32_t)reader->function;
     reader->jumps.file = reader->file;
     reader->jumps.line = present_line(reader);
+    sn_call_address_jump jump = {.executed = reader->jumps.executed, .taken = reader->jumps.taken};
+    if (present_instruction(reader, &jump.from)) {
+        jump.to = reader->target[reader->address_position];
+        if (!sn_call_profile_add_address_jump(reader->profile, &jump)) {
+            return false;
+        }
+    }
     return sn_call_profile_add_jumps(reader->profile, &reader->jumps);
 }
 

@@ -10,11 +10,14 @@
 
 #include "base/intern.h"
 #include "base/log.h"
+#include "report/page_instructions.h"
 
 /** Sources are embedded up to these sizes, the costliest files first. */
 enum { MOST_TEXT = 4 << 20, MOST_TEXTS = 16 << 20 };
 /** Lines of so few files are always kept. */
 enum { FEW_LINES = 20000 };
+/** Instructions of so few are always kept. */
+enum { MOST_INSTRUCTIONS = 100000 };
 
 uint32_t sn_page_name(sn_page_names *names, const char *name) {
     bool is_new;
@@ -68,6 +71,7 @@ typedef struct sources {
     sn_page_left_out *left_out;
     SN_VECTOR(source) files;
     SN_VECTOR(uint32_t) sites;     /**< numbers of the calls whose callees are in the page, by file and line */
+    sn_page_instructions instructions;
     size_t text_size;              /**< embedded so far */
 } sources;
 
@@ -236,6 +240,9 @@ static void write_costs(sources *sources, const source *file, bool has_text) {
     }
     write_lines(sources, &rows);
     write_calls(sources, &sites);
+    /* There are several for each line, which is why they have a limit of their own. */
+    keeps_all = sources->instructions.instructions.count <= MOST_INSTRUCTIONS;
+    sn_page_instructions_write(&sources->instructions, sources->request, file->name, keeps_all, sources->json);
     sn_vector_release(&rows);
     sn_vector_release(&sites);
 }
@@ -246,6 +253,7 @@ void sn_page_write_sources(const sn_page_request *request, const uint32_t *place
     collect_files(&sources);
     if (request->graph != NULL) {
         collect_sites(&sources);
+        sn_page_instructions_collect(&sources.instructions, request->graph->profile);
     }
     if (sources.files.count > 0) {
         qsort_r(sources.files.items, sources.files.count, sizeof *sources.files.items, by_cost,
@@ -266,4 +274,5 @@ void sn_page_write_sources(const sn_page_request *request, const uint32_t *place
     sn_json_close(json);
     sn_vector_release(&sources.files);
     sn_vector_release(&sources.sites);
+    sn_page_instructions_release(&sources.instructions);
 }

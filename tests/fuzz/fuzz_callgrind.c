@@ -119,7 +119,7 @@ static void check_views(const sn_call_profile *profile, bool finds_cycles) {
 /** Twice a profile is the sum of it and itself. */
 static void check_addition(const sn_call_profile *profile) {
     char explanation[SN_CALLGRIND_EXPLANATION_SIZE];
-    sn_call_profile sum = {0};
+    sn_call_profile sum = {.keeps_instructions = true};
     sum.lines.event_count = profile->lines.event_count;
     memcpy(sum.lines.events, profile->lines.events, sizeof sum.lines.events);
     bool fits = sn_call_profile_add(&sum, profile, explanation, sizeof explanation);
@@ -130,6 +130,7 @@ static void check_addition(const sn_call_profile *profile) {
         sn_profile_sort(&sum.lines);
         require(sum.functions.count == profile->functions.count && sum.arcs.count == profile->arcs.count);
         require(sum.lines.rows.count == profile->lines.rows.count);
+        require(sum.instructions.count == profile->instructions.count);
         check_sums(&sum);
     }
     sn_call_profile_release(&sum);
@@ -139,7 +140,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     char explanation[SN_CALLGRIND_EXPLANATION_SIZE] = "";
-    sn_call_profile profile = {0};
+    sn_call_profile profile = {.keeps_instructions = true};
     sn_callgrind_recognises((const char *)bytes, size);
     if (size == 0) { /* no stream can be made of it; sonde report tells it before it is read */
         refused++;
