@@ -241,7 +241,8 @@ static void read_types(sn_data_image *image) {
     if (image->dwarf == NULL && image->debug != NULL) {
         image->dwarf = dwarf_begin_elf(image->debug->elf, DWARF_C_READ, NULL);
     }
-    while (image->dwarf != NULL && dwarf_nextcu(image->dwarf, offset, &next, &header_size, NULL, NULL, NULL) == 0 && next > offset) {
+    while (image->dwarf != NULL && dwarf_nextcu(image->dwarf, offset, &next, &header_size, NULL, NULL, NULL) == 0 &&
+           next > offset) {
         Dwarf_Die die;
         if (dwarf_offdie(image->dwarf, offset + header_size, &die) != NULL) {
             walk(image, &die, "", 0);
@@ -270,7 +271,8 @@ const sn_data_type *sn_data_image_type_at_line(sn_data_image *image, const char 
     }
     for (size_t i = 0; i < image->pointers.count; i++) {
         const pointer *pointer = &image->pointers.items[i];
-        bool is_file = strcmp(pointer->file, file) == 0 || (strchr(file, '/') == NULL && strcmp(base_name(pointer->file), file) == 0);
+        const char *recorded = strchr(file, '/') == NULL ? base_name(pointer->file) : pointer->file;
+        bool is_file = strcmp(recorded, file) == 0;
         uint64_t number = pointer->line == line && is_file ? sn_hash_get(&image->by_place, pointer->type, 0) : 0;
         const sn_data_type *type = number == 0 ? NULL : &image->types.items[number - 1];
         if (type == NULL || size == 0 || size % type->size != 0) {

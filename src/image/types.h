@@ -1,7 +1,9 @@
 /**
- * @fileoverview Data of one ELF file: the variables of its symbol tables, and the types of its DWARF information with their members.
+ * @fileoverview Data of one ELF file: the variables of its symbol tables, and the types of its DWARF information with their
+ * members.
  *
- * For reports: which variable is at an address, which type has this name, which member is at an offset. Everything is read when it is
+ * For reports: which variable is at an address, which type has this name, which member is at an offset. Everything is read
+ * when it is
  * first asked for. Addresses are those of the file. Used by src/report.
  */
 #ifndef SONDE_IMAGE_TYPES_H
@@ -40,12 +42,12 @@ bool sn_data_image_object(sn_data_image *image, uint64_t address, sn_data_object
 /** The type with a name; NULL: none. */
 const sn_data_type *sn_data_image_type(sn_data_image *image, const char *name);
 
-/** The type to which a variable points that is declared in this line of a source file (whose full path, or the part behind its last
-    slash, is given), if `size` bytes are one or several of it; NULL: none, or several different ones. */
+/** The type to which a variable points that is declared in this line of a source file (whose full path, or the part
+    behind its last slash, is given), if `size` bytes are one or several of it; NULL: none, or several different ones. */
 const sn_data_type *sn_data_image_type_at_line(sn_data_image *image, const char *file, unsigned line, uint64_t size);
 
-/** The member at an offset: "next", "title._M_dataplus", "slots[3]". Offsets behind the first element of an array of the type are in a
-    later element: "[2].next". False: there is none. */
+/** The member at an offset: "next", "title._M_dataplus", "slots[3]". Offsets behind the first element of an array of
+    the type are in a later element: "[2].next". False: there is none. */
 bool sn_data_image_member(sn_data_image *image, const sn_data_type *type, uint64_t offset, char *text, size_t size);
 
 #endif

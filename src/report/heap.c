@@ -48,7 +48,8 @@ static const sn_option options[] = {
     {"why-alive", SN_OPTION_FLAG, &asks_why, "no", NULL, "with --block, the shortest way from a root to it"},
     {"retained", SN_OPTION_FLAG, &asks_retained, "no", NULL,
      "with --block, what it alone keeps alive; without, the blocks that keep the most alive"},
-    {"html", SN_OPTION_STRING, &html, "none", "FILE", "write a page for browsers instead, with --block also of the blocks around it"},
+    {"html", SN_OPTION_STRING, &html, "none", "FILE",
+     "write a page for browsers instead, with --block also of the blocks around it"},
     {"format", SN_OPTION_CHOICE, &format, "text", "text|json", "form of the report"},
     {0},
 };
@@ -189,7 +190,8 @@ static void clamp(const sn_heapfile *file, sn_heapfile_index *index) {
         printf("  %-62s %14lu\n", rows[i].meaning, (unsigned long)rows[i].count);
 }
 
-static void ask_about_block(sn_heapfile *file, sn_heapfile_index *index, sn_heapfile_stacks *stacks, const sn_heapfile_watch *watch) {
+static void ask_about_block(sn_heapfile *file, sn_heapfile_index *index, sn_heapfile_stacks *stacks,
+                            const sn_heapfile_watch *watch) {
     sn_heapfile_types *types = sn_heapfile_types_new(file);
     sn_heapfile_name_roots(types, file);
     sn_heapfile_question question = {watch->address, follows_chain, asks_why, asks_retained};

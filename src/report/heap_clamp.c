@@ -140,8 +140,8 @@ static gzFile open_output(const char *path, int descriptor) {
     return output;
 }
 
-bool sn_heapfile_clamp(const sn_heapfile *file, sn_heapfile_index *index, const char *from, const char *to, sn_heapfile_clamp_stats *stats,
-                   char *explanation) {
+bool sn_heapfile_clamp(const sn_heapfile *file, sn_heapfile_index *index, const char *from, const char *to,
+                       sn_heapfile_clamp_stats *stats, char *explanation) {
     clamping clamping = {.index = index, .stats = stats, .path = to, .buffer = sn_pages_allocate(OUTPUT)};
     clamping.output = open_output(to, create_beside(to, clamping.name, sizeof clamping.name));
     sn_heapfile_listener listener = {.data = &clamping, .words = take_words, .end = take_end, .text = take_text};

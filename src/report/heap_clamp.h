@@ -19,8 +19,8 @@ typedef struct sn_heapfile_clamp_stats {
 /** Write the file at `from` again at `to` (which may be the same name, and appears when it is whole), clamped; compressed if
     the name ends in ".gz". All but the contents is copied as it is. False: the source cannot be read, as `explanation` says.
     What cannot be written ends the run with one line. */
-bool sn_heapfile_clamp(const sn_heapfile *file, sn_heapfile_index *index, const char *from, const char *to, sn_heapfile_clamp_stats *stats,
-                   char *explanation);
+bool sn_heapfile_clamp(const sn_heapfile *file, sn_heapfile_index *index, const char *from, const char *to,
+                       sn_heapfile_clamp_stats *stats, char *explanation);
 
 /** Print a text, in which every hexadecimal number that lies in a block is that block's address: 0x and digits, or 8 to 16
     digits alone. What cannot be read ends the run with one line. */

@@ -13,7 +13,8 @@
 #include "report/heap_scan.h"
 
 const char *const sn_heapfile_mode_names[] = {
-    [SN_HEAPFILE_LIVE] = "live", [SN_HEAPFILE_CUMULATIVE] = "cumulative", [SN_HEAPFILE_DARK_MATTER] = "dark-matter", [SN_HEAPFILE_SCAN] = "scan"};
+    [SN_HEAPFILE_LIVE] = "live", [SN_HEAPFILE_CUMULATIVE] = "cumulative",
+    [SN_HEAPFILE_DARK_MATTER] = "dark-matter", [SN_HEAPFILE_SCAN] = "scan"};
 
 enum { WORDS_AT_ONCE = 4096 };
 
@@ -214,8 +215,8 @@ static void read_reports(reader *reader, sn_heapfile_block *block) {
 }
 
 typedef enum block_member {
-    MEMBER_SIZE, MEMBER_SLOP, MEMBER_COUNT, MEMBER_FREED, MEMBER_LIVED, MEMBER_ADDRESS, MEMBER_TRACE, MEMBER_REPORTS, MEMBER_CONTENTS,
-    MEMBER_OTHER
+    MEMBER_SIZE, MEMBER_SLOP, MEMBER_COUNT, MEMBER_FREED, MEMBER_LIVED, MEMBER_ADDRESS, MEMBER_TRACE, MEMBER_REPORTS,
+    MEMBER_CONTENTS, MEMBER_OTHER
 } block_member;
 
 static block_member member_of(uint64_t code) {
@@ -409,7 +410,8 @@ static void check(reader *reader) {
         unsigned bit;
         const char *wrong;
     } needed[] = {{HAS_VERSION, "it has no version: it is no heap profile"}, {HAS_MODE, "it has no mode"},
-                  {HAS_BLOCKS, "it has no blockList"}, {HAS_TRACES, "it has no traceTable"}, {HAS_FRAMES, "it has no frameTable"}};
+                  {HAS_BLOCKS, "it has no blockList"}, {HAS_TRACES, "it has no traceTable"},
+                  {HAS_FRAMES, "it has no frameTable"}};
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (!(reader->seen & needed[i].bit))
             sn_scan_fail(&reader->scan, needed[i].wrong);

@@ -17,7 +17,9 @@ enum { SN_HEAPFILE_VERSION = 5, SN_HEAPFILE_EXPLANATION_SIZE = 256 };
 #define SN_HEAPFILE_FIRST_ROOT (UINT32_C(1) << 31)
 #define SN_HEAPFILE_NONE UINT32_MAX
 
-typedef enum sn_heapfile_mode { SN_HEAPFILE_LIVE, SN_HEAPFILE_CUMULATIVE, SN_HEAPFILE_DARK_MATTER, SN_HEAPFILE_SCAN, SN_HEAPFILE_MODES } sn_heapfile_mode;
+typedef enum sn_heapfile_mode {
+    SN_HEAPFILE_LIVE, SN_HEAPFILE_CUMULATIVE, SN_HEAPFILE_DARK_MATTER, SN_HEAPFILE_SCAN, SN_HEAPFILE_MODES
+} sn_heapfile_mode;
 
 extern const char *const sn_heapfile_mode_names[SN_HEAPFILE_MODES];
 

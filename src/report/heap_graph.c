@@ -88,7 +88,9 @@ static sn_heapfile_path path_to(const search *search, uint32_t block) {
         if (search->arrivals[owner].owner == SN_HEAPFILE_NONE)
             return path;
         const arrival *arrival = &search->arrivals[owner];
-        *sn_vector_add(&path) = (sn_heapfile_step){arrival->owner, search->graph->edges.items[arrival->edge], search->graph->heads[arrival->owner]};
+        const sn_heapfile_graph *graph = search->graph;
+        *sn_vector_add(&path) =
+            (sn_heapfile_step){arrival->owner, graph->edges.items[arrival->edge], graph->heads[arrival->owner]};
     }
     for (size_t i = 0; i < path.count / 2; i++) {
         sn_heapfile_step step = path.items[i];

@@ -2,7 +2,8 @@
  * @fileoverview Who points to whom in a scan: blocks and roots as owners of words, pointers as edges; and what follows from it:
  * what is reachable, by which path, and what is kept alive by what.
  *
- * Conservative: every word that lies in a block is a pointer to it. Eight bytes an edge, and tens of bytes a block. Made by heap.c when a
+ * Conservative: every word that lies in a block is a pointer to it. Eight bytes an edge, and tens of bytes a block. Made by
+ * heap.c when a
  * question needs it.
  */
 #ifndef SONDE_REPORT_HEAP_GRAPH_H

@@ -77,7 +77,8 @@ static void set_page(sn_heapfile_index *index, uint64_t address, size_t place) {
 static void fill_tables(sn_heapfile_index *index) {
     for (size_t i = 0; i < index->count; i++) {
         uint64_t start = index->places[i].start;
-        uint64_t first = start >> SN_HEAPFILE_PAGE_BITS, last = (start + size_of(index, &index->places[i]) - 1) >> SN_HEAPFILE_PAGE_BITS;
+        uint64_t first = start >> SN_HEAPFILE_PAGE_BITS;
+        uint64_t last = (start + size_of(index, &index->places[i]) - 1) >> SN_HEAPFILE_PAGE_BITS;
         bool is_large = last - first >= LARGE_PAGES;
         if (is_large)
             *sn_vector_add(&index->large) = (uint32_t)i;
@@ -102,12 +103,13 @@ static bool check(const sn_heapfile_index *index, char *explanation) {
     for (size_t i = 0; i < index->count; i++) {
         const sn_heapfile_place *place = &index->places[i];
         if (place->start == 0) {
-            snprintf(explanation, SN_HEAPFILE_EXPLANATION_SIZE, "a block has no address: only dumps of --mode=scan have them all");
+            snprintf(explanation, SN_HEAPFILE_EXPLANATION_SIZE,
+                     "a block has no address: only dumps of --mode=scan have them all");
             return false;
         }
         if (i > 0 && place->start - place[-1].start < size_of(index, place - 1)) {
-            snprintf(explanation, SN_HEAPFILE_EXPLANATION_SIZE, "the blocks at 0x%" PRIx64 " and 0x%" PRIx64 " overlap", place[-1].start,
-                     place->start);
+            snprintf(explanation, SN_HEAPFILE_EXPLANATION_SIZE, "the blocks at 0x%" PRIx64 " and 0x%" PRIx64 " overlap",
+                     place[-1].start, place->start);
             return false;
         }
     }
@@ -226,7 +228,8 @@ uint32_t sn_heapfile_index_find(sn_heapfile_index *index, uint64_t address, uint
     return find_from(index, index->has_tables ? table_entry(index, address) : 0, address, start != NULL ? start : &ignored);
 }
 
-bool sn_heapfile_index_find_all(sn_heapfile_index *index, const uint64_t *words, size_t count, uint32_t *numbers, uint64_t *starts) {
+bool sn_heapfile_index_find_all(sn_heapfile_index *index, const uint64_t *words, size_t count, uint32_t *numbers,
+                                uint64_t *starts) {
     uint32_t entries[SN_HEAPFILE_BATCH];
     uint8_t near[SN_HEAPFILE_BATCH];
     size_t near_count = 0;

@@ -1,7 +1,8 @@
 /**
  * @fileoverview The blocks of a scan by address: which block an address lies in.
  *
- * A table by pages of 4 KiB leads to the first block that overlaps the page, so that a look-up touches a few bytes; a search by halves over
+ * A table by pages of 4 KiB leads to the first block that overlaps the page, so that a look-up touches a few bytes; a search
+ * by halves over
  * two million blocks misses the caches twenty times. Made by heap.c; used by all that clamps or follows pointers.
  */
 #ifndef SONDE_REPORT_HEAP_INDEX_H
@@ -27,7 +28,8 @@ typedef struct sn_heapfile_index {
     size_t count;
     uint64_t first, span;  /**< all blocks lie in `span` bytes from `first` on */
     sn_heapfile_place *places; /**< sorted */
-    sn_hash regions;       /**< address >> SN_HEAPFILE_REGION_BITS -> table: for each page 1 + the place of its first block, or 0 */
+    sn_hash regions;       /**< address >> SN_HEAPFILE_REGION_BITS -> table: for each page 1 + the place of its first block,
+                                or 0 */
     uint64_t last_region;  /**< a look-up that begins here needs no search */
     const uint32_t *last_table;
     SN_VECTOR(uint32_t) large; /**< places of blocks whose inner pages are not in the tables */
@@ -44,8 +46,10 @@ uint32_t sn_heapfile_index_find(sn_heapfile_index *index, uint64_t address, uint
 
 enum { SN_HEAPFILE_BATCH = 64 };
 
-/** The same for at most SN_HEAPFILE_BATCH words, of which zeros lie in no block. Three times as fast: the memory for all is asked for at once.
-    numbers[i] and starts[i] are for words[i]; starts[i] is set only where there is a block. Returns whether there is any. */
-bool sn_heapfile_index_find_all(sn_heapfile_index *index, const uint64_t *words, size_t count, uint32_t *numbers, uint64_t *starts);
+/** The same for at most SN_HEAPFILE_BATCH words, of which zeros lie in no block. Three times as fast: the memory for all is
+    asked for at once. numbers[i] and starts[i] are for words[i]; starts[i] is set only where there is a block. Returns whether
+    there may be any. */
+bool sn_heapfile_index_find_all(sn_heapfile_index *index, const uint64_t *words, size_t count, uint32_t *numbers,
+                                uint64_t *starts);
 
 #endif

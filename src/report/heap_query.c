@@ -36,7 +36,8 @@ sn_heapfile_graph sn_heapfile_graph_read(const sn_heapfile *file, sn_heapfile_in
 
 /* --------------------------------------------------------------------------- watching */
 
-/** A block that holds the address and does not lie within so many bytes around it is large: its referrers are looked for again. */
+/** A block that holds the address and does not lie within so many bytes around it is large: its referrers are looked for
+    again. */
 enum { NEAR = 1 << 20 };
 
 sn_heapfile_watch sn_heapfile_watch_for(uint64_t address) {
@@ -189,7 +190,8 @@ static void ask_graph(sn_heapfile_answer *answer) {
 }
 
 sn_heapfile_answer sn_heapfile_ask(const sn_heapfile *file, sn_heapfile_index *index, sn_heapfile_stacks *stacks,
-                                   sn_heapfile_types *types, const sn_heapfile_watch *watch, const sn_heapfile_question *question) {
+                                   sn_heapfile_types *types, const sn_heapfile_watch *watch,
+                                   const sn_heapfile_question *question) {
     sn_heapfile_answer answer = {.file = file, .index = index, .stacks = stacks, .types = types, .question = *question};
     answer.block = watch->block;
     if (answer.block == SN_HEAPFILE_NONE)

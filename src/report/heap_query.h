@@ -17,7 +17,9 @@ typedef struct sn_heapfile_referrers {
 } sn_heapfile_referrers;
 
 /** Why a chain of single referrers ends. */
-typedef enum sn_heapfile_chain_end { SN_HEAPFILE_CHAIN_NONE, SN_HEAPFILE_CHAIN_SEVERAL, SN_HEAPFILE_CHAIN_ROOT, SN_HEAPFILE_CHAIN_LOOP } sn_heapfile_chain_end;
+typedef enum sn_heapfile_chain_end {
+    SN_HEAPFILE_CHAIN_NONE, SN_HEAPFILE_CHAIN_SEVERAL, SN_HEAPFILE_CHAIN_ROOT, SN_HEAPFILE_CHAIN_LOOP
+} sn_heapfile_chain_end;
 
 typedef struct sn_heapfile_question {
     uint64_t address;
@@ -63,14 +65,16 @@ sn_heapfile_listener sn_heapfile_watch_listener(sn_heapfile_watch *watch);
 
 /** Answer. A file that cannot be read, or an address in no block, ends the run with one line. */
 sn_heapfile_answer sn_heapfile_ask(const sn_heapfile *file, sn_heapfile_index *index, sn_heapfile_stacks *stacks,
-                                   sn_heapfile_types *types, const sn_heapfile_watch *watch, const sn_heapfile_question *question);
+                                   sn_heapfile_types *types, const sn_heapfile_watch *watch,
+                                   const sn_heapfile_question *question);
 void sn_heapfile_answer_release(sn_heapfile_answer *answer);
 
 void sn_heapfile_answer_print_text(const sn_heapfile_answer *answer);
 void sn_heapfile_answer_print_json(const sn_heapfile_answer *answer);
 
 /** The blocks that keep the most alive. */
-void sn_heapfile_retained_print(const sn_heapfile *file, sn_heapfile_index *index, sn_heapfile_stacks *stacks, size_t limit, bool is_json);
+void sn_heapfile_retained_print(const sn_heapfile *file, sn_heapfile_index *index, sn_heapfile_stacks *stacks,
+                                size_t limit, bool is_json);
 
 /** What a root is, for people: "global table (program)", "stack of thread 1", "register rax of thread 1". */
 void sn_heapfile_root_name(const sn_heapfile_root *root, char *text, size_t size);

@@ -11,7 +11,8 @@ static void write_block(sn_json *json, const char *name, const sn_heapfile_answe
     sn_heapfile_write_address(json, "address", block->address);
     sn_json_number(json, "requested", block->requested);
     sn_json_number(json, "slop", block->slop);
-    sn_heapfile_write_stack(json, "allocated_at", answer->stacks, sn_heapfile_stack_of(answer->stacks, answer->file, block->trace));
+    sn_heapfile_write_stack(json, "allocated_at", answer->stacks,
+                            sn_heapfile_stack_of(answer->stacks, answer->file, block->trace));
     sn_json_close(json);
 }
 

@@ -21,8 +21,8 @@ static const char *plural(uint64_t count) {
 }
 
 static void print_stack(const sn_heapfile_answer *answer, uint32_t block, unsigned indent) {
-    sn_heapfile_print_stack(answer->stacks, sn_heapfile_stack_of(answer->stacks, answer->file, answer->file->blocks.items[block].trace),
-                        indent);
+    uint32_t trace = answer->file->blocks.items[block].trace;
+    sn_heapfile_print_stack(answer->stacks, sn_heapfile_stack_of(answer->stacks, answer->file, trace), indent);
 }
 
 /** "block 0x1000 of 32 bytes", or what the root is. */
@@ -195,7 +195,8 @@ static int by_retained(const void *left, const void *right, void *data) {
     return (blocks[a].address > blocks[b].address) - (blocks[a].address < blocks[b].address);
 }
 
-static void print_retainer(const sn_heapfile *file, sn_heapfile_stacks *stacks, const sn_heapfile_retained *retained, uint32_t block) {
+static void print_retainer(const sn_heapfile *file, sn_heapfile_stacks *stacks, const sn_heapfile_retained *retained,
+                           uint32_t block) {
     printf("\n%s bytes in %s block%s: ", number(retained->bytes[block]), number(retained->blocks[block]),
            plural(retained->blocks[block]));
     print_owner(file, block);
@@ -208,8 +209,8 @@ static void print_retainer(const sn_heapfile *file, sn_heapfile_stacks *stacks, 
     sn_heapfile_print_stack(stacks, sn_heapfile_stack_of(stacks, file, file->blocks.items[block].trace), 4);
 }
 
-static void write_retainer(sn_json *json, const sn_heapfile *file, sn_heapfile_stacks *stacks, const sn_heapfile_retained *retained,
-                           uint32_t block) {
+static void write_retainer(sn_json *json, const sn_heapfile *file, sn_heapfile_stacks *stacks,
+                           const sn_heapfile_retained *retained, uint32_t block) {
     uint32_t dominator = retained->dominators[block];
     sn_json_object(json, NULL);
     sn_heapfile_write_address(json, "address", file->blocks.items[block].address);
@@ -243,7 +244,8 @@ static void print_retainers(const sn_heapfile *file, sn_heapfile_stacks *stacks,
     sn_json_finish(&json);
 }
 
-void sn_heapfile_retained_print(const sn_heapfile *file, sn_heapfile_index *index, sn_heapfile_stacks *stacks, size_t limit, bool is_json) {
+void sn_heapfile_retained_print(const sn_heapfile *file, sn_heapfile_index *index, sn_heapfile_stacks *stacks,
+                                size_t limit, bool is_json) {
     sn_heapfile_graph graph = sn_heapfile_graph_read(file, index);
     sn_heapfile_reach reach = sn_heapfile_reach_make(&graph);
     sn_heapfile_retained retained = sn_heapfile_retained_make(&graph, &reach);

@@ -121,7 +121,8 @@ static bool is_nothing(const sn_heapfile_records *records, const sn_heapfile_rec
     for (uint32_t i = record->size; i != SN_HEAPFILE_NONE; i = records->sizes.items[i].next)
         if (records->sizes.items[i].count != 0)
             return false;
-    return sums->blocks == 0 && sums->requested == 0 && sums->slop == 0 && sums->usable == 0 && sums->freed == 0 && sums->lived == 0;
+    return sums->blocks == 0 && sums->requested == 0 && sums->slop == 0 && sums->usable == 0 &&
+           sums->freed == 0 && sums->lived == 0;
 }
 
 static uint64_t magnitude(int64_t number) {
@@ -177,7 +178,7 @@ static int compare(const void *left, const void *right, void *data) {
 }
 
 void sn_heapfile_records_choose(sn_heapfile_records *records, sn_heapfile_order order, const sn_texts *filters,
-                            const sn_texts *filters_out) {
+                                const sn_texts *filters_out) {
     sn_vector_clear(&records->shown);
     for (uint32_t i = 0; i < records->items.count; i++)
         if (!is_nothing(records, &records->items.items[i]) && passes(records, &records->items.items[i], filters, filters_out))

@@ -63,7 +63,9 @@ typedef struct sn_heapfile_size {
     uint32_t same_hash;
 } sn_heapfile_size;
 
-typedef enum sn_heapfile_order { SN_HEAPFILE_BY_USABLE, SN_HEAPFILE_BY_REQUESTED, SN_HEAPFILE_BY_SLOP, SN_HEAPFILE_BY_BLOCKS } sn_heapfile_order;
+typedef enum sn_heapfile_order {
+    SN_HEAPFILE_BY_USABLE, SN_HEAPFILE_BY_REQUESTED, SN_HEAPFILE_BY_SLOP, SN_HEAPFILE_BY_BLOCKS
+} sn_heapfile_order;
 
 typedef struct sn_heapfile_records {
     sn_heapfile_mode mode;
@@ -83,7 +85,8 @@ void sn_heapfile_records_add(sn_heapfile_records *records, const sn_heapfile *fi
 
 /** Choose and sort what is shown. A filter is a text that a frame must hold; behind "!" one that none may hold; "\" at the
     beginning takes the rest as it is. */
-void sn_heapfile_records_choose(sn_heapfile_records *records, sn_heapfile_order order, const sn_texts *filters, const sn_texts *filters_out);
+void sn_heapfile_records_choose(sn_heapfile_records *records, sn_heapfile_order order, const sn_texts *filters,
+                                const sn_texts *filters_out);
 
 /** Sort the blocks of the file that was added last by record, to list addresses. */
 void sn_heapfile_records_list_blocks(sn_heapfile_records *records);

@@ -7,7 +7,8 @@
  *         else sn_scan_skip(scan);
  *     }
  *
- * What is wrong stays: from then on every function says that there is nothing more. Nearly all of a large file are words in hexadecimal, for which a general
+ * What is wrong stays: from then on every function says that there is nothing more. Nearly all of a large file are words in
+ * hexadecimal, for which a general
  * parser makes strings: on a dump of 1.07 GB with two million blocks, yajl with callbacks that make them numbers takes 3.4 s of
  * processor time, and the whole of `sonde report --block=` with this 1.2 s. Used by heap_file.c.
  */
@@ -56,8 +57,8 @@ static inline uint64_t sn_scan_code_of(const char *text, size_t length) {
 }
 /** The name of a member as a number; 0: it has more bytes. */
 uint64_t sn_scan_key_code(sn_scan *scan);
-/** A string of up to 7 bytes as a number (its code shifted by 8, and its length), or, if it has more, the address of its interned text
-    with the highest bit. Identifiers are told apart by it. */
+/** A string of up to 7 bytes as a number (its code shifted by 7, and its length), or, if it has more, the address of its
+    interned text with the highest bit. Identifiers are told apart by it. */
 uint64_t sn_scan_identifier(sn_scan *scan);
 /** A string; zero bytes in it are U+FFFD. Valid until the next one is read. */
 const char *sn_scan_string(sn_scan *scan);

@@ -113,7 +113,8 @@ static sn_heapfile_typed type_by_line(sn_heapfile_types *types, const sn_heapfil
     sn_heapfile_stacks_release(&stacks);
     for (size_t i = 0; i < types->file->modules.count && has_place; i++) {
         module *module = open_module(types, i);
-        const sn_data_type *type = module == NULL ? NULL : sn_data_image_type_at_line(module->image, file, line, block->requested);
+        const sn_data_type *type =
+            module == NULL ? NULL : sn_data_image_type_at_line(module->image, file, line, block->requested);
         if (type != NULL)
             return (sn_heapfile_typed){module->image, type, true};
     }

@@ -1,8 +1,10 @@
 /**
  * @fileoverview What blocks are: their types, and the names of the members at offsets, from the program's files.
  *
- * A block's type is that whose C++ vtable its first word points to; otherwise, as a guess, that to which a variable points that is
- * declared in the line which allocated it. Needs the modules that Sonde's dumps name, with their debug information. Made by heap.c.
+ * A block's type is that whose C++ vtable its first word points to; otherwise, as a guess, that to which a variable points
+ * that is
+ * declared in the line which allocated it. Needs the modules that Sonde's dumps name, with their debug information. Made by
+ * heap.c.
  */
 #ifndef SONDE_REPORT_HEAP_TYPES_H
 #define SONDE_REPORT_HEAP_TYPES_H

@@ -2,7 +2,8 @@
  * @fileoverview Reading Massif's files. See massif.h.
  *
  * The format, as Massif writes it and ms_print reads it (Valgrind's manual describes the numbers): three lines "desc:", "cmd:",
- * "time_unit:"; then for each snapshot its number between two lines of "#---", five lines KEY=VALUE, and, for a detailed one, lines
+ * "time_unit:"; then for each snapshot its number between two lines of "#---", five lines KEY=VALUE, and, for a detailed one,
+ * lines
  * "nCHILDREN: BYTES TEXT", each indented by its depth.
  */
 #include <ctype.h>
@@ -134,7 +135,8 @@ static bool read_tree(reader *reader, sn_massif_snapshot *snapshot) {
 /* -------------------------------------------------------------------------- snapshots */
 
 static bool read_detail(reader *reader, sn_massif_snapshot *snapshot) {
-    static const char *const names[] = {[SN_MASSIF_EMPTY] = "empty", [SN_MASSIF_DETAILED] = "detailed", [SN_MASSIF_PEAK] = "peak"};
+    static const char *const names[] = {
+        [SN_MASSIF_EMPTY] = "empty", [SN_MASSIF_DETAILED] = "detailed", [SN_MASSIF_PEAK] = "peak"};
     const char *text = text_of(reader, "heap_tree=");
     for (unsigned i = 0; text != NULL && i < sizeof names / sizeof *names; i++) {
         if (strcmp(text, names[i]) == 0) {

@@ -9,9 +9,6 @@
 
 enum { COLUMNS = 68, ROWS = 20, WHOLE_LINE = 1 << 20 };
 
-/** What stands for a snapshot in the graph; between two, what the earlier one had stays. */
-static const char marks[] = {[SN_MASSIF_EMPTY] = ':', [SN_MASSIF_DETAILED] = '@', [SN_MASSIF_PEAK] = '#'};
-
 typedef struct scale {
     double divisor;
     const char *unit;
@@ -59,7 +56,7 @@ static void fill_columns(const sn_massif *massif, column *columns) {
             if (place > x)
                 break;
             uint64_t total = sn_massif_total(snapshot);
-            char mark = i == massif->peak ? '#' : marks[snapshot->detail == SN_MASSIF_EMPTY ? SN_MASSIF_EMPTY : SN_MASSIF_DETAILED];
+            char mark = i == massif->peak ? '#' : snapshot->detail == SN_MASSIF_EMPTY ? ':' : '@';
             if (columns[x].mark != '#' && (columns[x].mark == ' ' || total >= columns[x].total || mark == '#'))
                 columns[x] = (column){total, mark};
             before = total;

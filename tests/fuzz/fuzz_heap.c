@@ -138,7 +138,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
 static void add_words(text *to) {
     add(to, "\"contents\":[");
     for (uint64_t words = below(6), i = 0; i < words; i++) {
-        add(to, "%s\"%llx\"%s", i > 0 ? "," : "", below(3) ? 0x1000ULL + below(4) * 0x100 + 8 * below(3) : (unsigned long long)(next_random() >> below(64)),
+        unsigned long long near = 0x1000ULL + below(4) * 0x100 + 8 * below(3), any = next_random() >> below(64);
+        add(to, "%s\"%llx\"%s", i > 0 ? "," : "", below(3) ? near : any,
             below(9) == 0 ? " " : "");
     }
     add(to, "]");
@@ -166,7 +167,8 @@ static void make_good(text *to) {
     static const char *const modes[] = {"live", "cumulative", "dark-matter", "scan", "scan", "scan"};
     const char *mode = modes[below(6)];
     to->size = 0;
-    add(to, "{\"version\":5,\"invocation\":{\"dmdEnvVar\":%s,\"mode\":\"%s\"},\"blockList\":[", below(2) ? "null" : "\"a\\u00e9\"", mode);
+    add(to, "{\"version\":5,\"invocation\":{\"dmdEnvVar\":%s,\"mode\":\"%s\"},\"blockList\":[",
+        below(2) ? "null" : "\"a\\u00e9\"", mode);
     for (uint64_t blocks = below(9), i = 0; i < blocks; i++) {
         add_block(to, i, mode);
     }
@@ -184,8 +186,9 @@ static void make_good(text *to) {
 
 int main(int argument_count, char **arguments) {
     static const char *const pieces[] = {
-        "\"", ",", ":", "[", "]", "{", "}", "\\", "\\u12", "\"0\",\"0\",", "\"contents\":[", "\"req\":", "18446744073709551615", "-1", "1e5", "null",
-        "\"addr\":\"1000\",", "\"alloc\":\"Q\",", "\xff", "\t", "9223372036854775807", "\"num\":9223372036854775807,", "\"1\u00e9\""};
+        "\"", ",", ":", "[", "]", "{", "}", "\\", "\\u12", "\"0\",\"0\",", "\"contents\":[", "\"req\":", "18446744073709551615",
+        "-1", "1e5", "null", "\"addr\":\"1000\",", "\"alloc\":\"Q\",", "\xff", "\t", "9223372036854775807",
+        "\"num\":9223372036854775807,", "\"1\u00e9\""};
     static const text_target target = {"fuzz_heap", make_good, pieces, sizeof pieces / sizeof *pieces};
     return run_texts(&target, argument_count, arguments);
 }

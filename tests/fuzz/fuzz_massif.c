@@ -82,7 +82,8 @@ static void make_good(text *to) {
     for (uint64_t count = 1 + below(6), i = 0; i < count && to->size < MOST_SIZE - 2000; i++) {
         uint64_t heap = next_random() >> (4 + below(60)), detail = below(3);
         time += below(1000);
-        add(to, "#-----------\nsnapshot=%llu\n#-----------\ntime=%llu\nmem_heap_B=%llu\nmem_heap_extra_B=%u\nmem_stacks_B=%u\nheap_tree=%s\n",
+        add(to, "#-----------\nsnapshot=%llu\n#-----------\ntime=%llu\nmem_heap_B=%llu\n"
+                "mem_heap_extra_B=%u\nmem_stacks_B=%u\nheap_tree=%s\n",
             (unsigned long long)i, (unsigned long long)time, (unsigned long long)heap, (unsigned)below(99), (unsigned)below(99),
             detail == 0 ? "empty" : detail == 1 ? "detailed" : "peak");
         if (detail > 0)
@@ -91,7 +92,8 @@ static void make_good(text *to) {
 }
 
 int main(int argument_count, char **arguments) {
-    static const char *const pieces[] = {"\n", "n1: 5 x\n", "n0: 5 x\n", " ", "#-", "snapshot=0\n", "heap_tree=peak\n", "99999999999999999999",
+    static const char *const pieces[] = {"\n", "n1: 5 x\n", "n0: 5 x\n", " ", "#-", "snapshot=0\n", "heap_tree=peak\n",
+                                         "99999999999999999999",
                                          "=", "n4294967296: 0 x\n", "-1", "time=", "\xff", ":"};
     static const text_target target = {"fuzz_massif", make_good, pieces, sizeof pieces / sizeof *pieces};
     FILE *quiet = freopen("/dev/null", "w", stdout); /* what is printed is not looked at */
