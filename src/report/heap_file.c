@@ -21,6 +21,12 @@ enum { WORDS_AT_ONCE = 4096 };
 /** Which members of a file were seen. */
 enum { HAS_VERSION = 1, HAS_MODE = 2, HAS_BLOCKS = 4, HAS_TRACES = 8, HAS_FRAMES = 16, HAS_ALL = 31 };
 
+/** Members of a block. */
+typedef enum block_member {
+    MEMBER_SIZE, MEMBER_SLOP, MEMBER_COUNT, MEMBER_FREED, MEMBER_LIVED, MEMBER_ADDRESS, MEMBER_TRACE, MEMBER_REPORTS,
+    MEMBER_CONTENTS, MEMBER_OTHER
+} block_member;
+
 typedef struct reader {
     sn_scan scan;
     sn_heapfile *file;
@@ -29,6 +35,7 @@ typedef struct reader {
     uint32_t block, root;             /**< read so far */
     uint64_t contents;                /**< where those of the block are; 0: none */
     unsigned seen;
+    uint64_t codes[MEMBER_OTHER]; /**< of the names of a block's members */
 } reader;
 
 /* -------------------------------------------------------------------- recognition */
@@ -214,26 +221,22 @@ static void read_reports(reader *reader, sn_heapfile_block *block) {
     }
 }
 
-typedef enum block_member {
-    MEMBER_SIZE, MEMBER_SLOP, MEMBER_COUNT, MEMBER_FREED, MEMBER_LIVED, MEMBER_ADDRESS, MEMBER_TRACE, MEMBER_REPORTS,
-    MEMBER_CONTENTS, MEMBER_OTHER
-} block_member;
+/** Told apart by the numbers of sn_scan_key_code(): there are millions. */
+static const char *const member_names[] = {
+    [MEMBER_SIZE] = "req",    [MEMBER_SLOP] = "slop",     [MEMBER_COUNT] = "num",
+    [MEMBER_FREED] = "freed", [MEMBER_LIVED] = "lived",   [MEMBER_ADDRESS] = "addr",
+    [MEMBER_TRACE] = "alloc", [MEMBER_REPORTS] = "reps",  [MEMBER_CONTENTS] = "contents"};
 
-static block_member member_of(uint64_t code) {
-    const uint64_t codes[] = {
-        [MEMBER_SIZE] = SN_SCAN_CODE("req"),    [MEMBER_SLOP] = SN_SCAN_CODE("slop"),   [MEMBER_COUNT] = SN_SCAN_CODE("num"),
-        [MEMBER_FREED] = SN_SCAN_CODE("freed"), [MEMBER_LIVED] = SN_SCAN_CODE("lived"),
-        [MEMBER_ADDRESS] = SN_SCAN_CODE("addr"), [MEMBER_TRACE] = SN_SCAN_CODE("alloc"), [MEMBER_REPORTS] = SN_SCAN_CODE("reps"),
-        [MEMBER_CONTENTS] = SN_SCAN_CODE("contents")};
+static block_member member_of(const reader *reader, uint64_t code) {
     unsigned member = 0;
-    while (member < MEMBER_OTHER && codes[member] != code)
+    while (member < MEMBER_OTHER && reader->codes[member] != code)
         member++;
     return (block_member)member;
 }
 
 static void read_block_member(reader *reader, sn_heapfile_block *block, bool *has_size) {
     sn_scan *scan = &reader->scan;
-    switch (member_of(sn_scan_key_code(scan))) {
+    switch (member_of(reader, sn_scan_key_code(scan))) {
     case MEMBER_SIZE:
         block->requested = sn_scan_count(scan);
         *has_size = true;
@@ -397,6 +400,8 @@ static void read_member(reader *reader, const char *key) {
 
 static void read_all(reader *reader) {
     sn_scan *scan = &reader->scan;
+    for (unsigned i = 0; i < MEMBER_OTHER; i++)
+        reader->codes[i] = sn_scan_code_of(member_names[i], strlen(member_names[i]));
     sn_scan_open(scan, '{');
     while (sn_scan_more(scan, '}'))
         read_member(reader, sn_scan_key(scan));

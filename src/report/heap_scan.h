@@ -49,7 +49,6 @@ const char *sn_scan_key(sn_scan *scan);
 void sn_scan_colon(sn_scan *scan);
 
 /** A text of up to 8 bytes as a number: what members are told apart by where there are millions. */
-#define SN_SCAN_CODE(text) sn_scan_code_of(text, sizeof(text) - 1)
 static inline uint64_t sn_scan_code_of(const char *text, size_t length) {
     uint64_t code = 0;
     memcpy(&code, text, length < sizeof code ? length : sizeof code);
