@@ -49,6 +49,12 @@ typedef struct open_exit {
     pinning pin;      /**< in force at the branch */
 } open_exit;
 
+/** In fields that name a register: none. */
+#define NO_REGISTER 0xff
+
+/** Caller-saved registers of the System V convention. */
+#define SN_CALLER_SAVED 0x0fc7
+
 #define SN_MOST_RARE_CALLS 512
 
 /** A fast call that rarely happens, whose code is still to be written: behind everything else of the block. */
@@ -108,7 +114,7 @@ bool sn_builder_can_take_branch_register(builder *b, const sn_insn *insn);
 
 /** Emit the analysis code at a place. */
 void sn_lower_place(builder *b, unsigned index, sn_when when);
-/** Emit what places have left for the end of the block. */
+/** Emit what places have left for the end of the block (rare_calls.c). */
 void sn_lower_rare_calls(builder *b);
 
 /** Find the stretch of the block in which registers can be pinned for a trace. */

@@ -20,7 +20,6 @@
 #include "jit/translate.h"
 #include "jit/x86_64/builder.h"
 
-#define NO_REGISTER 0xff
 #define MOST_TEMPORARIES 3
 
 /** What is known of the place while one of its sequences is lowered. */
@@ -642,15 +641,12 @@ static void emit_thread_store(lowering *l, sn_value value, uint32_t offset, cons
     else sn_emit_store_thread(&l->b->e, value_in(l, value, &own), offset);
 }
 
-/** Caller-saved registers of the System V convention. */
-#define CALLER_SAVED 0x0fc7
-
 /** Everything that a leaf function may change and that is in use is kept in the thread's memory meanwhile. */
 static void emit_call_fast(lowering *l, const sn_operation *operation) {
     static const uint8_t argument_registers[] = {SN_RDI, SN_RSI, SN_RDX, SN_RCX, SN_R8, SN_R9};
     sn_emitter *e = &l->b->e;
     unsigned result = register_of[operation->result];
-    uint16_t kept = (uint16_t)(CALLER_SAVED & ~(unsigned)(l->unsaved & ~l->used));
+    uint16_t kept = (uint16_t)(SN_CALLER_SAVED & ~(unsigned)(l->unsaved & ~l->used));
     kept &= (uint16_t) ~(1u << result);
     for (unsigned reg = 0; reg < 16; reg++)
         if (kept >> reg & 1) sn_emit_store_thread(e, reg, SN_THREAD_KEPT + 8 * reg);
@@ -666,77 +662,6 @@ static void emit_call_fast(lowering *l, const sn_operation *operation) {
     if (result != SN_RAX) sn_emit_move(e, result, SN_RAX);
     for (unsigned reg = 0; reg < 16; reg++)
         if (kept >> reg & 1) sn_emit_load_thread(e, reg, SN_THREAD_KEPT + 8 * reg);
-}
-
-/** Arguments 2 and 3 of a call that rarely happens: what was compared. */
-static void emit_compared(sn_emitter *e, const rare_call *call) {
-    for (unsigned i = 0; i < 2; i++) {
-        uint32_t slot = SN_THREAD_ARGUMENTS + 8 * i;
-        if (call->registers[i] == SN_RAX) continue; /* stored already */
-        if (call->registers[i] != NO_REGISTER) {
-            sn_emit_store_thread(e, call->registers[i], slot);
-        } else {
-            sn_emit_load_constant(e, SN_RAX, call->constants[i]); /* kept by now, and compared with nothing */
-            sn_emit_store_thread(e, SN_RAX, slot);
-        }
-    }
-}
-
-static void emit_rare_arguments(sn_emitter *e, const rare_call *call) {
-    if (!call->is_check) emit_compared(e, call);
-    sn_emit_load_thread(e, SN_RDI, SN_THREAD_SELF);
-    sn_emit_load_constant(e, SN_RSI, call->data);
-    if (call->is_check) {
-        sn_emit_move(e, SN_RDX, SN_RSP);
-        return;
-    }
-    sn_emit_load_thread(e, SN_RDX, SN_THREAD_ARGUMENTS);
-    sn_emit_load_thread(e, SN_RCX, SN_THREAD_ARGUMENTS + 8);
-    sn_emit_move(e, SN_R8, SN_RSP);
-}
-
-/** Registers that the call has kept get their values back behind this. */
-static void emit_rare_result(sn_emitter *e, unsigned result) {
-    if (CALLER_SAVED >> result & 1) sn_emit_store_thread(e, SN_RAX, SN_THREAD_KEPT + 8 * result);
-    else sn_emit_move(e, result, SN_RAX);
-}
-
-static void emit_rare_call(builder *b, const rare_call *call) {
-    sn_emitter *e = &b->e;
-    sn_patch_displacement(call->field, sn_emit_address(e));
-    b->pin = call->pin;
-    b->current = call->index;
-    sn_builder_analysis_place(b, call->saved, call->saved_flags);
-    for (unsigned reg = 0; reg < 16; reg++)
-        if (CALLER_SAVED >> reg & 1) sn_emit_store_thread(e, reg, SN_THREAD_KEPT + 8 * reg);
-    /* Before that register is used for the flags or a constant. */
-    for (unsigned i = 0; i < 2 && !call->is_check; i++)
-        if (call->registers[i] == SN_RAX) sn_emit_store_thread(e, SN_RAX, SN_THREAD_ARGUMENTS + 8 * i);
-    if (call->keeps_flags) {
-        sn_emit_bytes(e, "\x9f\x0f\x90\xc0", 4); /* lahf; seto %al */
-        sn_emit_store_thread(e, SN_RAX, SN_THREAD_SAVED_FLAGS);
-    }
-    sn_emit_store_thread(e, SN_RSP, SN_THREAD_KEPT + 8 * SN_RSP);
-    sn_emit_store_thread_constant32(e, SN_THREAD_IN_FAST_CALL, 1);
-    sn_emit_store_thread_constant32(e, SN_THREAD_RARE_SAVED, call->saved);
-    emit_rare_arguments(e, call);
-    sn_emit_load_thread(e, SN_RSP, SN_THREAD_ENGINE_STACK);
-    sn_emit_load_constant(e, SN_RAX, (uint64_t)(uintptr_t)call->function);
-    sn_emit_bytes(e, "\xff\xd0", 2); /* call *%rax */
-    sn_emit_load_thread(e, SN_RSP, SN_THREAD_KEPT + 8 * SN_RSP);
-    sn_emit_store_thread_constant32(e, SN_THREAD_IN_FAST_CALL, 0);
-    if (call->is_check) emit_rare_result(e, call->result);
-    if (call->keeps_flags) {
-        sn_emit_load_thread(e, SN_RAX, SN_THREAD_SAVED_FLAGS);
-        sn_emit_bytes(e, "\x04\x7f\x9e", 3); /* add $0x7f, %al; sahf */
-    }
-    for (unsigned reg = 0; reg < 16; reg++)
-        if (CALLER_SAVED >> reg & 1) sn_emit_load_thread(e, reg, SN_THREAD_KEPT + 8 * reg);
-    sn_emit_jump(e, call->back);
-}
-
-void sn_lower_rare_calls(builder *b) {
-    for (unsigned i = 0; i < b->rare_count && !b->e.overflowed; i++) emit_rare_call(b, &b->rare[i]);
 }
 
 /** Register that points to the next record, and how far behind it that begins. */
