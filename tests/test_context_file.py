@@ -2,15 +2,13 @@
 exact tree; and files that are damaged.
 """
 import json
-import os
 import subprocess
 
 import pytest
 
 from conftest import BUILD, ROOT, run_sonde
+from report_runs import FIRST_SEED, SEEDS, printed, report
 
-SEEDS = int(os.environ.get("FUZZ_SEEDS", "20000"))
-FIRST_SEED = int(os.environ.get("FUZZ_FIRST_SEED", "1"))
 SOURCE = ROOT / "tests/programs/counted_contexts.c"
 
 
@@ -32,16 +30,6 @@ def written(tool, program, folder, *options, words=()):
     run = run_sonde(tool, f"--contexts-file={file}", *options, "--", program, *words)
     assert run.returncode == 0 and not run.stderr, run.stderr
     return file
-
-
-def report(*words):
-    return run_sonde("report", *words)
-
-
-def printed(*words):
-    run = report(*words)
-    assert run.returncode == 0, run.stderr
-    return run.stdout
 
 
 def stacks(found):

@@ -11,10 +11,7 @@ import subprocess
 import pytest
 
 from conftest import ROOT, SONDE
-
-SEEDS = int(os.environ.get("FUZZ_SEEDS", "20000"))
-FIRST_SEED = int(os.environ.get("FUZZ_FIRST_SEED", "1"))
-needs_valgrind = pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind is not installed")
+from report_runs import FIRST_SEED, SEEDS, needs_valgrind, printed, report, run
 
 SMALL = """desc: I1 cache: some
 cmd: ./program with words
@@ -34,21 +31,6 @@ fn=main
 summary: 205 100
 """
 SOURCE = "int x;\nint main(void) {\n\tslow();\n}\nvoid helper(void) {}\n" + "// far away\n" * 20
-
-
-def run(*command, **options):
-    options = {"timeout": 100, "capture_output": True, "text": True, "check": False, "stdin": subprocess.DEVNULL, **options}
-    return subprocess.run([str(word) for word in command], **options)
-
-
-def report(*words, **options):
-    return run(SONDE, "report", *words, **options)
-
-
-def printed(*words, **options):
-    ended = report(*words, **options)
-    assert ended.returncode == 0, ended.stderr
-    return ended.stdout
 
 
 @pytest.fixture

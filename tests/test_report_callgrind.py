@@ -4,7 +4,6 @@ and every kind of damage.
 import json
 import os
 import re
-import shutil
 import subprocess
 import time
 
@@ -12,10 +11,7 @@ import pytest
 
 import call_profiles
 from conftest import BUILD, ROOT, SONDE
-
-SEEDS = int(os.environ.get("FUZZ_SEEDS", "20000"))
-FIRST_SEED = int(os.environ.get("FUZZ_FIRST_SEED", "1"))
-needs_valgrind = pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind is not installed")
+from report_runs import FIRST_SEED, SEEDS, needs_valgrind, printed, report, run
 
 # main calls ping (10 times) and work; ping and pong call each other; both call work; work calls itself.
 SMALL = """# callgrind format
@@ -78,21 +74,6 @@ calls=8 1
 totals: 1000 50
 """
 SOURCE = "int x;\nint main(void) {\n\tping();\n}\n" + "// far away\n" * 60
-
-
-def run(*command, **options):
-    options = {"timeout": 200, "capture_output": True, "text": True, "check": False, "stdin": subprocess.DEVNULL, **options}
-    return subprocess.run([str(word) for word in command], **options)
-
-
-def report(*words, **options):
-    return run(SONDE, "report", *words, **options)
-
-
-def printed(*words, **options):
-    ended = report(*words, **options)
-    assert ended.returncode == 0, ended.stderr
-    return ended.stdout
 
 
 def functions_of(*words):

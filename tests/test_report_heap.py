@@ -13,7 +13,7 @@ import pytest
 
 import heap_files
 from conftest import BUILD, ROOT, SONDE
-from test_report_callgrind import printed, report, run
+from report_runs import printed, report, run
 
 SEEDS = int(os.environ.get("FUZZ_SEEDS", "20000"))
 FIRST_SEED = int(os.environ.get("FUZZ_FIRST_SEED", "1"))

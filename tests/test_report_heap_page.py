@@ -10,7 +10,7 @@ import pytest
 import browser
 import heap_files
 from conftest import BUILD
-from test_report_callgrind import printed, report
+from report_runs import printed, report
 from test_report_heap import BLOCKS, FRAMES, LIVE, ROOTS, TRACES, written
 from test_report_massif import HEAD, snapshot
 

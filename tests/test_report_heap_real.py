@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from conftest import SONDE
-from test_report_callgrind import printed, run
+from report_runs import printed, run
 
 pytestmark = pytest.mark.skipif(not shutil.which("gcc") or not shutil.which("g++"), reason="gcc or g++ is not installed")
 

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from conftest import BUILD, ROOT
-from test_report_callgrind import FIRST_SEED, SEEDS, printed, report, run
+from report_runs import FIRST_SEED, SEEDS, printed, report, run
 
 LINE = "#-----------\n"
 

@@ -14,8 +14,9 @@ import browser
 import call_profiles
 import callgrind_file
 from conftest import BUILD, ROOT, SONDE
+from report_runs import printed, report, run
 from test_report import SMALL as CACHEGRIND
-from test_report_callgrind import SMALL, printed, report, run
+from test_report_callgrind import SMALL
 
 has_page = pytest.mark.skipif(not shutil.which("npm") or browser.CHROMIUM is None, reason="npm or chromium is not installed")
 pytestmark = has_page

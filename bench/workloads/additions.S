@@ -1,21 +1,5 @@
-/* What bench/form_costs.py measures with: argument count - 1 times ten million rounds of eight additions to memory, each
-   after a comparison, so that the flags are needed at none of them. */
-        .globl _start
-_start: mov     (%rsp), %rdx
-        imul    $10000000, %rdx, %rdx
-        lea     words(%rip), %rsi
-        xor     %eax, %eax
-        mov     $1, %r8d
-1:
-        .irp    n, 0, 1, 2, 3, 4, 5, 6, 7
-        add     %r8, 64*\n(%rsi)
-        xor     %eax, %eax
-        .endr
-        dec     %rdx
-        jnz     1b
-        mov     $60, %eax
-        xor     %edi, %edi
-        syscall
-        .bss
-        .balign 64
-words:  .skip   512
+/* What bench/form_costs.py measures with: eight additions to memory. */
+        .macro  form offset
+        add     %r8, \offset(%rsi)
+        .endm
+#include "eight_times.S"
