@@ -1,8 +1,8 @@
 """@fileoverview The programs of tests/features under tools that insert analysis code everywhere: they behave as natively.
 
 test_features.py has all of them under the light tools and the options that change code. Here each runs once (its first
-variant, its last run) under `memtrace`, `cache`, `calls` (and with it shadow stacks), and tests/tools/analysis.c, which
-inserts every operation everywhere.
+variant, its last run) under `memtrace`, `cache`, `calls` (and with it shadow stacks), `heap` (hooks, with dumps in the middle, for which
+threads stop), and tests/tools/analysis.c, which inserts every operation everywhere.
 """
 import pytest
 
@@ -53,6 +53,11 @@ def test_cache(program, variant, arguments, tmp_path):
 @pytest.mark.parametrize("program, variant, arguments", cases("calls"))
 def test_calls(program, variant, arguments, tmp_path):
     compare(program, variant, arguments, ("calls", "--callgrind-out-file=/dev/null"), tmp_path)
+
+
+@pytest.mark.parametrize("program, variant, arguments", cases("heap"))
+def test_heap(program, variant, arguments, tmp_path):
+    compare(program, variant, arguments, ("heap", "--output=/dev/null", "--mode=cumulative", "--dump-every-bytes=1000000"), tmp_path)
 
 
 @pytest.mark.parametrize("program, variant, arguments", cases("analysis"))

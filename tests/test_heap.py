@@ -1,5 +1,6 @@
 """@fileoverview The tool `heap`: sizes, contexts, peaks and contents of programs that say themselves what is right; Massif."""
 import json
+import pathlib
 import shutil
 import subprocess
 import sys
@@ -239,8 +240,8 @@ def test_dump_from_outside(program, tmp_path):
     command = [SONDE, "heap", "--mode=live", "--output=o.json", program, "dumps", "wait"]
     with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout.readline() == "waiting\n"
-        for word in ("dump", "status", "dump"):
-            subprocess.run([SONDE, "control", str(child.pid), word], check=True, timeout=60, stdout=subprocess.DEVNULL)
+        for words in (["control", str(child.pid), "dump"], ["control", str(child.pid), "status"], ["dump", str(child.pid)]):
+            subprocess.run([SONDE, *words], check=True, timeout=60, stdout=subprocess.DEVNULL)
         child.communicate("\n", timeout=60)
         assert child.returncode == 0
     for number in (1, 2):
@@ -252,6 +253,11 @@ def test_dumps_by_bytes(sonde, program, tmp_path):
     run(sonde, tmp_path, "--mode=cumulative", "--dump-every-bytes=20000", "--output=b.json", program, "churn")
     totals = [files.total(files.dmd(path)) for path in sorted(tmp_path.glob("b.json.*"), key=lambda path: int(path.suffix[1:]))]
     assert totals == sorted(totals) and len(totals) in (2, 3) and totals[0] >= 20000
+
+
+def test_dumps_to_a_device(sonde, program, tmp_path):
+    run(sonde, tmp_path, "--mode=live", "--dump-at-peak=yes", "--output=/dev/null", program, "dumps", "dump")
+    assert not pathlib.Path("/dev/null.1").exists() and not pathlib.Path("/dev/null.peak").exists()
 
 
 def test_timeline_so_far(program, sonde, tmp_path):

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "compressed.h"
@@ -46,11 +47,19 @@ static bool is_compressed(const char *name) {
     return length > 3 && strcmp(name + length - 3, ".gz") == 0;
 }
 
+/** Whether all files go to one place, such as /dev/null, since it is no file that could be beside others. */
+static bool is_device(const char *name) {
+    struct stat status;
+    return stat(name, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
 /** The name's number comes before the letters that say that it is compressed. */
 static char *name_of(heap_cause cause, unsigned number) {
     char *name, part[32] = "";
     size_t length = strlen(heap_current.file) - (is_compressed(heap_current.file) ? 3 : 0);
-    if (cause == HEAP_PEAK) {
+    if (is_device(heap_current.file)) {
+        part[0] = 0;
+    } else if (cause == HEAP_PEAK) {
         snprintf(part, sizeof part, ".peak");
     } else if (cause != HEAP_EXIT) {
         snprintf(part, sizeof part, ".%u", number);

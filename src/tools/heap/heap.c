@@ -174,6 +174,11 @@ static sn_control_outcome control(sn_thread *thread, sn_control_command command,
     }
 }
 
+/** `sonde dump PID`; for `sonde control PID dump` control() comes first. */
+static void dump(sn_thread *thread) {
+    heap_dump(thread, HEAP_ASKED);
+}
+
 static sn_thread *last_thread;
 
 static void note_thread(sn_thread *thread, void *data) {
@@ -205,6 +210,7 @@ SN_EXPORT const sn_tool sn_tool_descriptor = {
     .memory_moved = heap_pages_moved,
     .signal = signalled,
     .request = request,
+    .dump = dump,
     .control = control,
     .end = end,
 };
