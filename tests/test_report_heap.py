@@ -220,6 +220,16 @@ Referrers of 0x2000: 2
 """
 
 
+def test_words_that_repeat(tmp_path):
+    words = ["5"] * 2 + ["7"] * 40 + ["1000"] * 3 + ["0"] * 55
+    path = written(tmp_path, "a.json", heap_files.document([{"addr": "1000", "req": 800, "alloc": "A", "contents": words}], TRACES, FRAMES))
+    text = printed("--block=1000", path)
+    shown = re.search(r"  contents\n(.*?)\n\n", text, re.S)[1].splitlines()
+    assert shown == ["    +0      0x5", "    +8      0x5", "    +16     0x7", "    39 more words like it",
+                     *(f"    +{offset}    0x1000  block 0x1000 of 800 bytes" for offset in (336, 344, 352)), "    +360    0x0",
+                     "    18 more words like it", "    and 36 more words"]
+
+
 def test_chain(tmp_path, scan):
     answer = found("--block=3000", "--chain", scan)
     assert [step["to"] for step in answer["referrers"]] == ["0x3000", "0x2000"] and answer["chain_end"] == "several"

@@ -74,6 +74,14 @@ static void print_block(const sn_heapfile_answer *answer) {
     print_stack(answer, answer->block, 4);
 }
 
+/** How many words behind word `at`, of those that are shown, are the same. */
+static size_t equal_words(const sn_heapfile_answer *answer, size_t at) {
+    size_t end = at + 1;
+    while (end < answer->words.count && end < WORDS_SHOWN && answer->words.items[end] == answer->words.items[at])
+        end++;
+    return end - at - 1;
+}
+
 static void print_words(const sn_heapfile_answer *answer) {
     sn_heapfile_typed typed = type_of(answer, answer->block, answer->words.count > 0 ? answer->words.items[0] : 0);
     if (answer->words.count > 0)
@@ -90,6 +98,11 @@ static void print_words(const sn_heapfile_answer *answer) {
         }
         print_member(&typed, i * 8);
         putchar('\n');
+        size_t equal = target == SN_HEAPFILE_NONE && typed.type == NULL ? equal_words(answer, i) : 0;
+        if (equal > 1) {
+            printf("    %s more words like it\n", number(equal));
+            i += equal;
+        }
     }
     if (answer->words.count > WORDS_SHOWN)
         printf("    and %s more words\n", number(answer->words.count - WORDS_SHOWN));
