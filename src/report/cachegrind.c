@@ -12,48 +12,21 @@
 
 #include "base/log.h"
 #include "report/cachegrind_reader.h"
-#include "report/page.h"
+#include "report/line_options.h"
 #include "report/report.h"
-#include "report/text_form.h"
 
 enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_CACHEGRIND };
 
-static int format = FORMAT_TEXT, color = SN_COLOR_AUTO;
-static bool merges, annotates = true;
-static int64_t function_limit = 10, context = 2;
-static const char *sort, *show, *folders, *html, *page_threshold_text;
+static int format = FORMAT_TEXT;
 
 static const sn_option options[] = {
-    {"merge", SN_OPTION_FLAG, &merges, "no", NULL, "report the sum of all files"},
+    SN_LINE_OPTION_MERGE,
     {"format", SN_OPTION_CHOICE, &format, "text", "text|json|cachegrind",
      "form of the report; cachegrind: a file for cg_annotate and its like"},
-    {"functions", SN_OPTION_NUMBER, &function_limit, "10", NULL, "list this many functions"},
-    {"sort", SN_OPTION_STRING, &sort, "the first event", "EVENTS",
-     "what functions are sorted by: an event, or a sum as D1mr+D1mw"},
-    {"show", SN_OPTION_STRING, &show, "what fits", "EVENTS", "columns: up to four events or sums, separated by commas"},
-    {"annotate", SN_OPTION_FLAG, &annotates, "yes", NULL, "show the source lines of the functions listed"},
-    {"context", SN_OPTION_NUMBER, &context, "2", NULL, "source lines shown around each line with counts"},
-    {"sources", SN_OPTION_STRING, &folders, "", "FOLDERS",
-     "where sources are looked for that are not where they were compiled (separated by colons)"},
-    {"html", SN_OPTION_STRING, &html, "none", "FILE", "write a page for browsers instead, with pictures"},
-    {"page-threshold", SN_OPTION_STRING, &page_threshold_text, "0.01", "PERCENT",
-     "leave out of the page what is less, where there is much"},
-    {"color", SN_OPTION_CHOICE, &color, "auto", "auto|yes|no", "mark what is large; auto: on a terminal"},
+    SN_LINE_OPTIONS("what functions are sorted by: an event, or a sum as D1mr+D1mw",
+                    "columns: up to four events or sums, separated by commas"),
     {0},
 };
-
-static void check_options(size_t file_count) {
-    if (function_limit < 0) {
-        sn_fail(SN_STATUS_USAGE, "--functions must not be negative");
-    }
-    if (context < 0 || context > UINT32_MAX) {
-        sn_fail(SN_STATUS_USAGE, "--context must be from 0 to %u", UINT32_MAX);
-    }
-    sn_page_check(html, page_threshold_text, file_count, merges);
-    if (file_count > 2 && !merges) {
-        sn_fail(SN_STATUS_USAGE, "%zu files: two are compared, more are added up by --merge", file_count);
-    }
-}
 
 /** All of a file's text. Never NULL. */
 static char *read_file(const char *path, size_t *size) {
@@ -130,24 +103,11 @@ static void merge(sn_profile *sum, const char *const *files, size_t count) {
 }
 
 static void print_one(const sn_profile *profile, const char *const *files, size_t count) {
-    sn_profile_view view = {
-        .profile = profile,
-        .columns = sn_columns_choose(profile, show, sort),
-        .functions = sn_profile_sum_functions(profile),
-        .function_limit = (size_t)function_limit,
-        .annotates = annotates,
-        .context = (unsigned)context,
-        .folders = folders,
-        .files = files,
-        .file_count = count,
-    };
-    sn_columns_sort_functions(&view.functions, &view.columns.sort);
-    if (html != NULL) {
-        sn_page_write(&(sn_page_request){.path = html, .view = &view, .chosen = -1,
-                                         .threshold = sn_report_percent("page-threshold", page_threshold_text, 0.01)});
-    } else if (format == FORMAT_JSON) {
+    sn_profile_view view = sn_line_options_view(profile, files, count);
+    bool is_written = sn_line_options_write_page(&view, NULL, -1);
+    if (!is_written && format == FORMAT_JSON) {
         sn_profile_print_json(&view);
-    } else {
+    } else if (!is_written) {
         sn_profile_print_text(&view);
     }
     sn_vector_release(&view.functions);
@@ -157,7 +117,7 @@ static void report_one(const char *const *files, size_t count) {
     sn_profile profile = {0};
     merge(&profile, files, count);
     sn_profile_sort(&profile);
-    if (format == FORMAT_CACHEGRIND && html == NULL) {
+    if (format == FORMAT_CACHEGRIND && sn_line_options_given.html == NULL) {
         sn_profile_write(&profile, stdout);
     } else {
         print_one(&profile, files, count);
@@ -172,7 +132,8 @@ static void report_two(const char *const *files) {
     sn_profile_sort(&before);
     sn_profile_sort(&after);
     if (format == FORMAT_TEXT) {
-        sn_profile_compare_text(&before, &after, sort, (size_t)function_limit, "Function");
+        sn_profile_compare_text(&before, &after, sn_line_options_given.sort, (size_t)sn_line_options_given.function_limit,
+                                "Function");
     } else if (format == FORMAT_JSON) {
         sn_profile_compare_json(&before, &after, "cachegrind comparison");
     } else {
@@ -186,9 +147,8 @@ static void report_two(const char *const *files) {
 }
 
 static int run(const char *const *files, size_t count) {
-    check_options(count);
-    sn_form_choose_color(color);
-    if (count == 2 && !merges) {
+    sn_line_options_check(count);
+    if (sn_line_options_compare(count)) {
         report_two(files);
     } else {
         report_one(files, count);

@@ -14,20 +14,19 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "report/callgrind_reader.h"
-#include "report/page.h"
+#include "report/line_options.h"
 #include "report/report.h"
-#include "report/text_form.h"
 
 enum { FORMAT_TEXT, FORMAT_JSON };
 enum { BY_SELF, BY_INCLUSIVE };
 
-static int format = FORMAT_TEXT, color = SN_COLOR_AUTO, by = BY_SELF, tree_kind = SN_CALL_TREE_NONE;
-static bool merges, annotates = true, finds_cycles = true;
-static int64_t function_limit = 10, context = 2, depth = 20;
-static const char *sort, *show, *folders, *threshold_text, *function_pattern, *html, *page_threshold_text;
+static int format = FORMAT_TEXT, by = BY_SELF, tree_kind = SN_CALL_TREE_NONE;
+static bool finds_cycles = true;
+static int64_t depth = 20;
+static const char *threshold_text, *function_pattern;
 
 static const sn_option options[] = {
-    {"merge", SN_OPTION_FLAG, &merges, "no", NULL, "report the sum of all files"},
+    SN_LINE_OPTION_MERGE,
     {"format", SN_OPTION_CHOICE, &format, "text", "text|json", "form of the report"},
     {"tree", SN_OPTION_CHOICE, &tree_kind, "none", "none|top-down|bottom-up",
      "show a call tree: below each function what it calls, or who calls it"},
@@ -37,37 +36,18 @@ static const sn_option options[] = {
     {"threshold", SN_OPTION_STRING, &threshold_text, "1", "PERCENT", "leave out of the tree what is less"},
     {"by", SN_OPTION_CHOICE, &by, "self", "self|inclusive", "what functions are sorted by and compared by"},
     {"cycles", SN_OPTION_FLAG, &finds_cycles, "yes", NULL, "take functions that call each other as one"},
-    {"functions", SN_OPTION_NUMBER, &function_limit, "10", NULL, "list this many functions"},
-    {"sort", SN_OPTION_STRING, &sort, "the first event", "EVENTS",
-     "what is shown and sorted by: an event, or a sum as D1mr+D1mw"},
-    {"show", SN_OPTION_STRING, &show, "what fits", "EVENTS", "columns of the source lines: up to four"},
-    {"annotate", SN_OPTION_FLAG, &annotates, "yes", NULL, "show the source lines of the functions listed"},
-    {"context", SN_OPTION_NUMBER, &context, "2", NULL, "source lines shown around each line with counts"},
-    {"sources", SN_OPTION_STRING, &folders, "", "FOLDERS",
-     "where sources are looked for that are not where they were compiled (separated by colons)"},
-    {"html", SN_OPTION_STRING, &html, "none", "FILE", "write a page for browsers instead, with pictures"},
-    {"page-threshold", SN_OPTION_STRING, &page_threshold_text, "0.01", "PERCENT",
-     "leave out of the page what is less, where there is much"},
-    {"color", SN_OPTION_CHOICE, &color, "auto", "auto|yes|no", "mark what is large; auto: on a terminal"},
+    SN_LINE_OPTIONS("what is shown and sorted by: an event, or a sum as D1mr+D1mw",
+                    "columns of the source lines: up to four"),
     {0},
 };
 
 static void check_options(size_t file_count) {
-    if (function_limit < 0) {
-        sn_fail(SN_STATUS_USAGE, "--functions must not be negative");
-    }
-    if (context < 0 || context > UINT32_MAX) {
-        sn_fail(SN_STATUS_USAGE, "--context must be from 0 to %u", UINT32_MAX);
-    }
     if (depth < 1 || depth > 1000) {
         sn_fail(SN_STATUS_USAGE, "--depth must be from 1 to 1000");
     }
     sn_report_percent("threshold", threshold_text, 1);
-    sn_page_check(html, page_threshold_text, file_count, merges);
-    if (file_count > 2 && !merges) {
-        sn_fail(SN_STATUS_USAGE, "%zu files: two are compared, more are added up by --merge", file_count);
-    }
-    if (file_count == 2 && !merges && (tree_kind != SN_CALL_TREE_NONE || function_pattern != NULL)) {
+    sn_line_options_check(file_count);
+    if (sn_line_options_compare(file_count) && (tree_kind != SN_CALL_TREE_NONE || function_pattern != NULL)) {
         sn_fail(SN_STATUS_USAGE, "--tree and --function are for one profile, or for the sum of several by --merge");
     }
 }
@@ -92,7 +72,7 @@ static void read_profile(sn_call_profile *profile, const char *path) {
     }
     check_kind(stream, path);
     profile->lines.path = path;
-    profile->keeps_instructions = html != NULL;
+    profile->keeps_instructions = sn_line_options_given.html != NULL;
     if (!sn_callgrind_parse(profile, stream, explanation)) {
         if (explanation[0] == '\0') {
             sn_fail(SN_STATUS_USAGE, "cannot read '%s': %s", path, strerror(errno));
@@ -180,28 +160,13 @@ static void choose_functions(sn_call_view *view) {
     sn_fail(SN_STATUS_USAGE, "--function: the profile has no function '%s'", function_pattern);
 }
 
-static sn_profile_view lines_view(const sn_profile *lines, const char *const *files, size_t count) {
-    sn_profile_view view = {
-        .profile = lines,
-        .columns = sn_columns_choose(lines, show, sort),
-        .functions = sn_profile_sum_functions(lines),
-        .function_limit = (size_t)function_limit,
-        .annotates = annotates,
-        .context = (unsigned)context,
-        .folders = folders,
-        .files = files,
-        .file_count = count,
-    };
-    sn_columns_sort_functions(&view.functions, &view.columns.sort);
-    return view;
-}
-
 static void print_one(const sn_call_profile *profile, const char *const *files, size_t count) {
-    sn_call_graph graph = sn_call_graph_make(profile, finds_cycles || html != NULL); /* a page draws no loops */
+    bool draws = sn_line_options_given.html != NULL; /* a page draws no loops */
+    sn_call_graph graph = sn_call_graph_make(profile, finds_cycles || draws);
     sn_call_view view = {
         .profile = profile,
         .graph = &graph,
-        .lines = lines_view(&profile->lines, files, count),
+        .lines = sn_line_options_view(&profile->lines, files, count),
         .is_by_inclusive = by == BY_INCLUSIVE,
         .tree = (sn_call_tree_kind)tree_kind,
         .depth = (unsigned)depth,
@@ -209,13 +174,11 @@ static void print_one(const sn_call_profile *profile, const char *const *files, 
     };
     put_in_order(&view);
     choose_functions(&view);
-    if (html != NULL) {
-        sn_page_write(&(sn_page_request){.path = html, .view = &view.lines, .graph = &graph,
-                                         .chosen = view.chosen.count > 0 ? (int64_t)view.chosen.items[0] : -1,
-                                         .threshold = sn_report_percent("page-threshold", page_threshold_text, 0.01)});
-    } else if (format == FORMAT_JSON) {
+    int64_t chosen = view.chosen.count > 0 ? (int64_t)view.chosen.items[0] : -1;
+    bool is_written = sn_line_options_write_page(&view.lines, &graph, chosen);
+    if (!is_written && format == FORMAT_JSON) {
         sn_call_print_json(&view);
-    } else {
+    } else if (!is_written) {
         sn_call_print_text(&view);
     }
     free(view.order);
@@ -239,7 +202,8 @@ static void report_two(const char *const *files) {
         read_profile(&profiles[i], files[i]);
         graphs[i] = sn_call_graph_make(&profiles[i], finds_cycles);
     }
-    sn_call_compare(&graphs[0], &graphs[1], by == BY_INCLUSIVE, sort, (size_t)function_limit, format == FORMAT_JSON);
+    sn_call_compare(&graphs[0], &graphs[1], by == BY_INCLUSIVE, sn_line_options_given.sort,
+                    (size_t)sn_line_options_given.function_limit, format == FORMAT_JSON);
     for (size_t i = 0; i < 2; i++) {
         sn_call_graph_release(&graphs[i]);
         sn_call_profile_release(&profiles[i]);
@@ -248,8 +212,7 @@ static void report_two(const char *const *files) {
 
 static int run(const char *const *files, size_t count) {
     check_options(count);
-    sn_form_choose_color(color);
-    if (count == 2 && !merges) {
+    if (sn_line_options_compare(count)) {
         report_two(files);
     } else {
         report_one(files, count);
