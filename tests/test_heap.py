@@ -278,6 +278,19 @@ def test_threads_and_fork(sonde, tmp_path):
         assert all(block.get("freed", 0) <= block.get("num", 1) for block in profile["blockList"])
 
 
+def test_timeline_of_a_forked_child(sonde, tmp_path):
+    source = ROOT / "tests" / "programs" / "heap_threads.c"
+    subprocess.run(["gcc", "-O1", "-g", "-pthread", "-o", tmp_path / "threads", source], check=True, timeout=60)
+    run(sonde, tmp_path, "--massif-out-file=t.%p", tmp_path / "threads", "2", "20000", "fork")
+    profiles = [files.massif(path.read_text())[1] for path in tmp_path.glob("t.*")]
+    assert len(profiles) == 2
+    for snapshots in profiles:
+        times = [snapshot["time"] for snapshot in snapshots]
+        assert times == sorted(times) and len(snapshots) <= 102
+        # The program goes on allocating all the time, and so do the snapshots.
+        assert sum(time > times[-1] / 2 for time in times) >= 10
+
+
 @pytest.mark.parametrize("word, message", (
     ("--threshold=x", "--threshold=x: a number from 0 to 100"),
     ("--depth=0", "--depth=0: a number from 1 to 200"),

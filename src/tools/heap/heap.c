@@ -137,8 +137,9 @@ static void thread_start(sn_thread *thread) {
 }
 
 static void fork_child(sn_thread *thread) {
-    (void)thread;
     heap_cells_unlock();
+    heap_timeline_fork_child();
+    heap_totals_fork_child(thread, heap_timeline_last());
     heap_dumps_fork_child();
 }
 

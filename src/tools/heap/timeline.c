@@ -109,6 +109,15 @@ void heap_timeline_take(sn_thread *thread) {
     pthread_mutex_unlock(&lock);
 }
 
+uint64_t heap_timeline_last(void) {
+    return count != 0 ? snapshots[count - 1].time : 0;
+}
+
+/** Fork waits for threads that are in the engine, so that what the lock guards is whole. */
+void heap_timeline_fork_child(void) {
+    pthread_mutex_init(&lock, NULL);
+}
+
 /* --------------------------------------------------------------------------------------------------- all of them */
 
 static heap_snapshot copy_of(const heap_snapshot *snapshot) {

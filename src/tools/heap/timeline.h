@@ -31,6 +31,12 @@ void heap_timeline_init(void);
 /** Take one, if it is time for it. In the engine, at an instruction. */
 void heap_timeline_take(sn_thread *thread);
 
+/** When the last one was taken. */
+uint64_t heap_timeline_last(void);
+
+/** In a forked child: another thread may have been taking one. */
+void heap_timeline_fork_child(void);
+
 /** All that are kept, in the order of time, with the peak among them, and the present moment at the end; the caller frees it
     by heap_snapshots_free(). */
 heap_snapshot *heap_timeline_all(sn_thread *thread, size_t *count);

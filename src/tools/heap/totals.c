@@ -57,6 +57,12 @@ void heap_totals_thread_start(sn_thread *thread) {
     *sn_slot_of(thread, offset_slot) = 0;
 }
 
+void heap_totals_fork_child(sn_thread *thread, uint64_t so_far) {
+    ended_instructions = so_far;
+    *sn_slot_of(thread, offset_slot) = so_far;
+    *sn_slot_of(thread, next_slot) = 0;
+}
+
 void heap_time_instrument(sn_block *block) {
     unsigned size = sn_block_size(block);
     sn_count_entry(block, entered, size);

@@ -15,6 +15,8 @@ typedef struct heap_totals {
 void heap_totals_init(void);
 void heap_totals_thread_start(sn_thread *thread);
 void heap_totals_thread_end(sn_thread *thread);
+/** In a forked child, whose counters are zero again: the time goes on from `so_far`. */
+void heap_totals_fork_child(sn_thread *thread, uint64_t so_far);
 
 /** Callbacks of the service. */
 void heap_allocated(sn_thread *thread, sn_heap_block *block);
