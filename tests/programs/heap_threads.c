@@ -1,10 +1,12 @@
 /**
  * @fileoverview Allocations of several threads, some of whose blocks others free, and of a forked child, for
- * tests/test_heap_service.py: `heap_threads THREADS ROUNDS`. Prints how many bytes its functions step_... allocate and free.
+ * tests/test_heap_service.py: `heap_threads THREADS ROUNDS [fork|late]`: late: not before the
+ * forking thread has done its part. Prints how many bytes its functions step_... allocate and free.
  */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,6 +45,7 @@ int main(int count, char **arguments) {
     pthread_t made[16];
     for (int i = 0; i < threads; i++) pthread_create(&made[i], NULL, work, (void *)(size_t)(i + 1));
     if (count > 3) {
+        if (!strcmp(arguments[3], "late")) work((void *)88);
         pid_t child = fork();
         if (child == 0) {
             allocated = 0; /* what the others do is not known here */
