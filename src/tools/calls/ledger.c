@@ -27,9 +27,22 @@ typedef struct calls_ledger_stack {
 
 /* ------------------------------------------------------------------------------------ bills */
 
-static calls_bill *place_of(const calls_bills *bills, uint64_t from, uint64_t target, uint64_t how) {
+static uint64_t hash_of(uint64_t from, uint64_t target) {
     uint64_t hash = (from ^ target << 21 ^ target >> 11) * UINT64_C(0x9e3779b97f4a7c15);
-    for (uint64_t at = hash ^ hash >> 32;; at++) {
+    return hash ^ hash >> 32;
+}
+
+/** A call with that bill begins: have its memory fetched until it ends. */
+static void expect(const calls_bills *bills, uint64_t from, uint64_t target) {
+    if (bills->room != 0) {
+        const calls_bill *bill = &bills->table[hash_of(from, target) & (bills->room - 1)];
+        __builtin_prefetch(bill, 1);
+        __builtin_prefetch(&bill->costs[CALLS_DATA_EVENTS - 1], 1);
+    }
+}
+
+static calls_bill *place_of(const calls_bills *bills, uint64_t from, uint64_t target, uint64_t how) {
+    for (uint64_t at = hash_of(from, target);; at++) {
         calls_bill *bill = &bills->table[at & (bills->room - 1)];
         if (bill->target == 0 || (bill->from == from && bill->target == target && bill->how == how)) {
             return bill;
@@ -85,13 +98,20 @@ static void book(const calls_ledger *ledger, calls_bills *bills, const entry *en
         return;
     }
     calls_bill *bill = bill_of(bills, entry->from, entry->target, entry->how);
-    for (unsigned event = 0; event < ledger->count; event++) {
-        bill->costs[ledger->first + event] += totals[event] - entry->begin[event];
+    uint64_t *costs = bill->costs + ledger->first;
+    for (unsigned event = 0; event < CALLS_BRANCH_EVENTS; event++) {
+        costs[event] += totals[event] - entry->begin[event];
+    }
+    for (unsigned event = CALLS_BRANCH_EVENTS; event < CALLS_DATA_EVENTS && !ledger->is_of_branches; event++) {
+        costs[event] += totals[event] - entry->begin[event];
     }
 }
 
 static void begin_at(const calls_ledger *ledger, entry *entry, const uint64_t *totals) {
-    for (unsigned event = 0; event < ledger->count; event++) {
+    for (unsigned event = 0; event < CALLS_BRANCH_EVENTS; event++) {
+        entry->begin[event] = totals[event];
+    }
+    for (unsigned event = CALLS_BRANCH_EVENTS; event < CALLS_DATA_EVENTS && !ledger->is_of_branches; event++) {
         entry->begin[event] = totals[event];
     }
 }
@@ -123,6 +143,7 @@ static void push(const calls_ledger *ledger, calls_ledger_stack *stack, const ca
         new->how = sn_call_site_is_signal(frame->site) ? CALLS_BY_SIGNAL : CALLS_BY_JUMP;
     }
     begin_at(ledger, new, totals);
+    expect(&ledger->bills, new->from, new->target);
 }
 
 /* ----------------------------------------------------------------------------------- stacks */

@@ -8,6 +8,7 @@
 #ifndef SONDE_TOOLS_CALLS_LEDGER_H
 #define SONDE_TOOLS_CALLS_LEDGER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "arcs.h"
@@ -31,7 +32,8 @@ void calls_bills_add(calls_bills *to, const calls_bills *from);
 void calls_bills_free(calls_bills *bills);
 
 typedef struct calls_ledger {
-    unsigned first, count;       /**< which of the simulated events it is about; at most CALLS_DATA_EVENTS */
+    bool is_of_branches;         /**< its events are the last of those that are simulated; else the first, CALLS_DATA_EVENTS */
+    unsigned first;              /**< which of them is its first */
     calls_bills bills;           /**< of calls that have ended */
     struct calls_ledger_stack *stacks;
     size_t stack_count, current; /**< the one that was told of last */

@@ -20,7 +20,6 @@ struct calls_simulated {
     cache_branches branches;
     cache_sites sites;            /**< of caches; branches have their own */
     cache_sites ignored;          /**< of what is not collected */
-    cache_tally tally;            /**< which nobody reads: counters tell as much */
     calls_ledger data, branching; /**< costs of calls */
 };
 
@@ -64,10 +63,10 @@ calls_simulated *calls_simulated_new(bool collects) {
     }
     calls_simulated *new = cache_memory_new(1, sizeof *new);
     pthread_mutex_init(&new->lock, NULL);
-    new->data = (calls_ledger){.first = 0, .count = CALLS_DATA_EVENTS};
-    new->branching = (calls_ledger){.first = CALLS_DATA_EVENTS, .count = CALLS_BRANCH_EVENTS};
+    new->data = (calls_ledger){.first = 0};
+    new->branching = (calls_ledger){.first = CALLS_DATA_EVENTS, .is_of_branches = true};
     if (cache_current.simulates_caches) {
-        new->caches = cache_simulation_new(&new->sites, &new->tally, NULL);
+        new->caches = cache_simulation_new(&new->sites, NULL, NULL);
         cache_simulation_watch(new->caches, &(cache_frame_watcher){data_frame, new});
         cache_shared_level_add_user();
     }
@@ -86,7 +85,6 @@ void calls_simulated_free(calls_simulated *simulated) {
     cache_sites_free(&simulated->sites);
     cache_sites_free(&simulated->ignored);
     cache_sites_free(&simulated->branches.sites);
-    cache_tally_free(&simulated->tally);
     calls_ledger_free(&simulated->data);
     calls_ledger_free(&simulated->branching);
     free(simulated);

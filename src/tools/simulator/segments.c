@@ -22,7 +22,7 @@ static cache_segments *grown(cache_segments *from) {
     to->room = from == NULL ? FIRST_ROOM : 2 * from->room;
     to->segments = cache_memory_new(to->room, sizeof *to->segments);
     to->lines = cache_memory_new(to->room, sizeof *to->lines);
-    to->sizes = cache_memory_new(to->room, sizeof *to->sizes);
+    to->sums = cache_memory_new(to->room, sizeof *to->sums);
     if (from == NULL) {
         to->count = CACHE_NO_SEGMENT + 1;
         return to;
@@ -30,7 +30,7 @@ static cache_segments *grown(cache_segments *from) {
     to->count = from->count;
     memcpy(to->segments, from->segments, from->count * sizeof *to->segments);
     memcpy(to->lines, from->lines, from->count * sizeof *to->lines);
-    memcpy(to->sizes, from->sizes, from->count * sizeof *to->sizes);
+    memcpy(to->sums, from->sums, from->count * sizeof *to->sums);
     return to;
 }
 
@@ -49,7 +49,7 @@ uint32_t cache_segment_new(void) {
 void cache_segment_set(uint32_t number, const cache_segment *segment, cache_segment_lines lines, cache_segment_size size) {
     newest->segments[number] = *segment;
     newest->lines[number] = lines;
-    newest->sizes[number] = cache_segment_packed(size);
+    newest->sums[number] = (cache_segment_sums){lines, cache_segment_packed(size)};
 }
 
 const cache_segments *cache_segments_now(void) {

@@ -56,13 +56,19 @@ static inline uint64_t cache_segment_packed(cache_segment_size size) {
     return size.reads | (uint64_t)size.writes << 32;
 }
 
+/** What is needed of a segment each time that it is executed, when sums are made. */
+typedef struct cache_segment_sums {
+    cache_segment_lines lines;
+    uint64_t size; /**< cache_segment_packed() */
+} cache_segment_sums;
+
 /** All segments up to now. What was handed out before stays as it is. */
 typedef struct cache_segments {
     struct cache_segments *smaller; /**< given up, but somebody may be reading it */
     uint32_t count, room;
     cache_segment *segments;
     cache_segment_lines *lines; /**< what is needed of each one each time that it is executed */
-    uint64_t *sizes;            /**< packed: the same when somebody wants to know sums as they grow */
+    cache_segment_sums *sums;   /**< the same when somebody wants to know sums as they grow */
 } cache_segments;
 
 /** A new segment's number; and what it is, before it is executed. What it points to must live for ever. */

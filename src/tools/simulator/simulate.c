@@ -240,8 +240,10 @@ static void enter_slowly(cache_simulation *simulation, const uint64_t *words, ui
     cache_segment_lines lines = simulation->segments->lines[number];
     bool misses_first = !cache_code_cache_use(&simulation->code, lines.first);
     bool misses_last = !cache_code_cache_use(&simulation->code, lines.last);
-    simulation->counts[CACHE_TALLY_LANES * number]++;
-    simulation->references += simulation->segments->sizes[number];
+    if (simulation->tally != NULL) {
+        simulation->counts[CACHE_TALLY_LANES * number]++;
+    }
+    simulation->references += simulation->segments->sums[number].size;
     simulation->last_code = number;
     if (misses_first || (misses_last && segment->fetch_count == 1)) {
         note_missed_fetch(simulation, &segment->fetches[0], tag);
@@ -251,12 +253,22 @@ static void enter_slowly(cache_simulation *simulation, const uint64_t *words, ui
     }
 }
 
+/** The words of a function that begins are side by side, but where pieces meet. */
+static inline bool take_function(cache_frame *frame, const uint64_t *words, uint32_t left) {
+    if (left < 3 || sn_frame_word_kind(words[0]) != SN_FRAME_BEGAN || sn_frame_word_kind(words[2]) != SN_FRAME_FUNCTION) {
+        return false;
+    }
+    *frame = (cache_frame){.address = sn_frame_word_value(words[0]), .site = (uint32_t)sn_frame_word_value(words[1]),
+                           .function = sn_frame_word_value(words[2]), .kind = SN_FRAME_FUNCTION};
+    return true;
+}
+
 /** Those from `tag` on, up to the first one that needs more. Returns which that is. */
 static inline __attribute__((always_inline)) uint32_t enter_some(cache_simulation *simulation, const uint64_t *words,
                                                                  uint32_t tag, bool sums_up) {
     const cache_segment_lines *all_lines = simulation->segments->lines;
     const uint32_t known = simulation->segments->count, tag_count = simulation->piece.tag_count;
-    const uint64_t *sizes = simulation->segments->sizes;
+    const cache_segment_sums *sums = simulation->segments->sums;
     const int32_t *places = simulation->piece.places;
     cache_frame frame = simulation->frame;
     told_frame *frames = simulation->frames;
@@ -266,7 +278,9 @@ static inline __attribute__((always_inline)) uint32_t enter_some(cache_simulatio
     for (; tag < tag_count; tag++) {
         uint64_t number = cache_word_number(words[places[tag]]);
         if (sums_up && number >= 2 * CACHE_WORD_NUMBERS) {
-            if (cache_frame_take(&frame, words[places[tag]])) {
+            bool is_function = take_function(&frame, &words[places[tag]], tag_count - tag);
+            tag += is_function ? 2 : 0;
+            if (is_function || cache_frame_take(&frame, words[places[tag]])) {
                 frames[frame_count++] = (told_frame){frame, tag, references};
             }
             continue;
@@ -274,14 +288,18 @@ static inline __attribute__((always_inline)) uint32_t enter_some(cache_simulatio
         if (number >= known) {
             break;
         }
-        uint64_t *first = &last_uses[all_lines[number].first], *last = &last_uses[all_lines[number].last];
+        cache_segment_lines lines = sums_up ? sums[number].lines : all_lines[number];
+        uint64_t *first = &last_uses[lines.first], *last = &last_uses[lines.last];
         if (*first == CACHE_NOT_CACHED || *last == CACHE_NOT_CACHED) {
             break;
         }
         *first = now + 1;
         *last = now += 2;
-        counts[CACHE_TALLY_LANES * number + tag % CACHE_TALLY_LANES]++;
-        references += sums_up ? sizes[number] : 0;
+        if (sums_up) {
+            references += sums[number].size;
+        } else {
+            counts[CACHE_TALLY_LANES * number + tag % CACHE_TALLY_LANES]++;
+        }
     }
     simulation->code.now = now;
     simulation->references = references;
@@ -486,7 +504,9 @@ void cache_simulate(cache_simulation *simulation, const uint64_t *words, size_t 
     if (simulation->segments == NULL) {
         return;
     }
-    simulation->counts = cache_tally_counts(simulation->tally, simulation->segments->room);
+    if (simulation->tally != NULL) {
+        simulation->counts = cache_tally_counts(simulation->tally, simulation->segments->room);
+    }
     cache_code_cache_prepare(&simulation->code);
     for (size_t done = 0; done < count; done += CACHE_PIECE_WORDS) {
         size_t left = count - done;

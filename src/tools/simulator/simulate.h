@@ -16,8 +16,8 @@
 
 typedef struct cache_simulation cache_simulation;
 
-/** Misses, references that vary and cuts are counted in `sites`, entries of segments in `tally`. `passes`: how to go about
-    it; NULL for the fastest way. */
+/** Misses, references that vary and cuts are counted in `sites`, entries of segments in `tally`, which is NULL if somebody watches
+    instead. `passes`: how to go about it; NULL for the fastest way. */
 cache_simulation *cache_simulation_new(cache_sites *sites, cache_tally *tally, const cache_passes *passes);
 void cache_simulation_free(cache_simulation *simulation);
 
