@@ -204,12 +204,13 @@ def test_wrong_use_runs_nothing(words):
     assert got.status > 0 and got.output == b"" and got.error.startswith(b"sonde: ")
 
 
+@pytest.mark.parametrize("limit", ["-v 200000", "-v 3000", "-d 3000", "-d 20000", "-d 4000000"])
 @pytest.mark.parametrize("tool", TOOLS)
-def test_no_memory(tool, tmp_path):
-    """A limit on the address space below what Sonde needs: one line and a status, no crash."""
+def test_no_memory(tool, limit, tmp_path):
+    """A limit on the address space or the data below what Sonde needs: one line and a status, no crash."""
     path = program_file("program/arguments")
     extra = f"--output={shlex.quote(str(tmp_path / 'report'))}" if tool == "count" else ""
-    got = features.run(["/bin/bash", "-c", f"ulimit -v 200000; exec {features.SONDE} {tool} {extra} {path}"])
+    got = features.run(["/bin/bash", "-c", f"ulimit {limit}; exec {features.SONDE} {tool} {extra} {path}"])
     assert got.status > 0 and got.output == b"" and got.error.count(b"\n") == 1, got.error.decode(errors="replace")
 
 

@@ -33,7 +33,7 @@ static void reserve(uint64_t start, uint64_t end, int protection, const char *wh
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (got != (void *)start) {
         if (got != MAP_FAILED) munmap(got, end - start);
-        sn_fail(SN_STATUS_ENGINE, "cannot reserve address space for the %s (is RLIMIT_AS set?)", what);
+        sn_fail(SN_STATUS_ENGINE, "cannot reserve address space for the %s (is there a limit: ulimit -v, ulimit -d?)", what);
     }
 }
 

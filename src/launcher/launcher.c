@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -115,9 +116,25 @@ static void find_own_path(void) {
         fail("cannot find out where this program lies: /proc is not mounted", "");
 }
 
+/** Where the engine's own variables do not fit into a limit, the kernel kills the process in the middle of the execve. */
+static void check_limits(void) {
+    enum { ENGINE_NEEDS = 32 << 20 };
+    static const struct {
+        int resource;
+        const char *name;
+    } limits[] = {{RLIMIT_AS, "ulimit -v"}, {RLIMIT_DATA, "ulimit -d"}};
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+        sn_syscall(SYS_prlimit64, 0, limits[i].resource, NULL, &limit);
+        if (limit.rlim_cur < ENGINE_NEEDS)
+            fail("the limit on memory leaves no room for the engine: ", limits[i].name);
+    }
+}
+
 /** In the build tree the engine lies next to this file; installed, where the build said, seen from here or absolutely. */
 static _Noreturn void execute_engine(char **arguments, char **environment) {
     static char folder[PATH_MAX], path[PATH_MAX];
+    check_limits();
     find_own_path();
     append(folder, own_path);
     size_t slash = length_of(folder);
