@@ -106,6 +106,16 @@ TOOLS = (
          ("--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"), peer_rounds=1, mean_goal=1.80),
     # bench/addresses.c: the address of every access appended to a trace, and added up.
     Tool("addresses", ("{work}/addresses.so",), "", (), peer_rounds=0, mean_goal=3.20),
+    # bench/values.c: address and value of every load appended, and dropped; and of all operands in memory and registers.
+    Tool("values", ("{work}/values.so",), "", (), peer_rounds=0, mean_goal=4),
+    Tool("values-all", ("{work}/values.so", "--registers=yes"), "", (), peer_rounds=0, mean_goal=20),
+    # Small ones: a minute for each of the others would be a minute for each round.
+    Tool("loadspy", ("loadspy", "--output=/dev/null"), "", (), peer_rounds=0, mean_goal=25, workloads=TRACED),
+    Tool("deadspy", ("deadspy", "--output=/dev/null"), "", (), peer_rounds=0, mean_goal=25, workloads=TRACED),
+    Tool("zerospy", ("zerospy", "--output=/dev/null"), "", (), peer_rounds=0, mean_goal=25, workloads=TRACED),
+    Tool("redspy", ("redspy", "--output=/dev/null"), "", (), peer_rounds=0, mean_goal=60, workloads=TRACED),
+    *(Tool(f"{name}-sampled", (name, "--output=/dev/null", "--sample-on=1000000", "--sample-off=100000000"), "", (),
+           peer_rounds=0, mean_goal=1.8) for name in ("loadspy", "deadspy", "zerospy", "redspy")),
     # bench/contexts.c: shadow stacks alone.
     Tool("contexts", ("{work}/contexts.so",), "", (), peer_rounds=0, mean_goal=1.60),
     Tool("calls", ("calls", "--callgrind-out-file=/dev/null"), "callgrind",
@@ -162,7 +172,7 @@ def prepare(work, quick):
     for name, optimisation in _PROGRAMS:
         subprocess.run(["gcc", optimisation, "-g", "-pthread", "-o", os.path.join(work, name),
                         os.path.join(SOURCES, name + ".c"), "-lm"], check=True)
-    for name in ("addresses", "contexts"):
+    for name in ("addresses", "contexts", "values"):
         subprocess.run(["gcc", "-O3", "-fPIC", "-shared", "-I" + os.path.join(HERE, "..", "include"),
                         "-o", os.path.join(work, name + ".so"), os.path.join(HERE, name + ".c")], check=True)
     for name, generator, full_size, quick_size in _INPUTS:
