@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import pytest
 
 from conftest import ROOT, SONDE
-from differential_driver import generate, program
+from differential_driver import first_difference, generate, program, run_native, run_sonde
 
 PROGRAMS = ROOT / "tests" / "programs"
 VARIANTS = [("1", []), ("2", []), ("1", ["--analysis-threads=1"]), ("2", ["--analysis-threads=1"]),
@@ -386,6 +386,17 @@ def test_records_are_what_single_stepping_shows(tmp_path, show_values, seed, opt
     expected = {address: values for address, values in expected.items() if address not in skipped}
     assert sum(map(len, expected.values())) > 2000
     assert {address: values for address, values in got.items() if address not in skipped} == expected
+
+
+@pytest.mark.parametrize("tool", ["loadspy", "deadspy", "redspy", "zerospy"])
+def test_tools_leave_programs_alone(tmp_path, tool):
+    """Random blocks, with faults, leave what they leave natively."""
+    corpus = tmp_path / "corpus"
+    generate(corpus, 77, 100)
+    native = run_native(corpus)
+    under = run_sonde(corpus, (tool, f"--output={tmp_path}/report"))
+    assert len(native.lines) > 100 and native.status == under.status == 0, under.error
+    assert first_difference(native, under) is None
 
 
 def test_bad_options(types):

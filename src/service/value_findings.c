@@ -44,7 +44,7 @@ static void grow(sn_findings *findings) {
 }
 
 sn_finding *sn_findings_of(sn_findings *findings, uint32_t first, uint32_t second, uint32_t class_number) {
-    if (2 * (findings->count + 1) > findings->room) grow(findings);
+    if (4 * (findings->count + 1) > 3 * findings->room) grow(findings);
     sn_finding *entry = place_of(findings, first, second, class_number);
     if (is_free(entry)) {
         entry->first = first;
@@ -89,7 +89,7 @@ static sn_report_place place_of_spot(const void *state, uint32_t number) {
 }
 
 static void merge(const void *state, const sn_finding *finding) {
-    if (2 * (sn_all_findings.count + 1) > sn_all_findings.room) grow_merged();
+    if (4 * (sn_all_findings.count + 1) > 3 * sn_all_findings.room) grow_merged();
     sn_value_finding like = {.is_used = true, .first = place_of_spot(state, finding->first),
                              .second = place_of_spot(state, finding->second), .finding = *finding};
     sn_value_finding *entry = merged_place(&like);

@@ -112,7 +112,7 @@ static void grow_ranges(value_thread *mine) {
 static uint32_t new_spots(value_thread *mine, uint32_t count) {
     uint32_t first = mine->spot_count + 1;
     if (first + count >= mine->spot_room) {
-        mine->spot_room = 2 * (first + count) + 1024;
+        mine->spot_room = (first + count) / 4 * 5 + 1024;
         mine->spots = resized(mine->spots, mine->spot_room, sizeof *mine->spots);
     }
     mine->spot_count += count;
@@ -121,7 +121,7 @@ static uint32_t new_spots(value_thread *mine, uint32_t count) {
 
 /** Number of the first of the spots that belong to the key; *is_new: they have no contents yet. */
 static uint32_t spots_of(value_thread *mine, uint64_t key, uint32_t count, bool *is_new) {
-    if (2 * (mine->range_count + 1) > mine->range_room) grow_ranges(mine);
+    if (4 * (mine->range_count + 1) > 3 * mine->range_room) grow_ranges(mine);
     spot_range *range = find_range(mine, key);
     *is_new = !range->first;
     if (*is_new) {

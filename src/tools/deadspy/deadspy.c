@@ -43,7 +43,7 @@ static sn_value_shadow all_owners;
 static pthread_mutex_t owners_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint32_t thread_count;
 
-static store_page *page_of(store_state *state, uint64_t address) {
+static inline store_page *page_of(store_state *state, uint64_t address) {
     store_page *page = sn_value_shadow_page(&state->shadow, address);
     if (!page->owners) {
         pthread_mutex_lock(&owners_lock);
@@ -73,7 +73,7 @@ static void add(store_state *state, uint32_t first, uint32_t second, unsigned cl
 }
 
 /** Bytes of one line. */
-static void load_in_line(store_state *state, store_page *page, unsigned offset, unsigned size) {
+static inline __attribute__((always_inline)) void load_in_line(store_state *state, store_page *page, unsigned offset, unsigned size) {
     is_own(state, page, offset);
     uint32_t *spots = page->spots + offset;
     for (unsigned i = 0; i < size; i++) spots[i] = 0;
@@ -89,13 +89,30 @@ static void kill_bytes(store_state *state, const uint32_t *spots, unsigned size,
     }
 }
 
-static void store_in_line(store_state *state, store_page *page, unsigned offset, unsigned size, uint32_t spot) {
+static inline __attribute__((always_inline)) void store_in_line(store_state *state, store_page *page, unsigned offset, unsigned size, uint32_t spot) {
     uint32_t *spots = page->spots + offset, any = 0;
     bool own = is_own(state, page, offset);
     for (unsigned i = 0; i < size; i++) any |= spots[i];
     if (any && own) kill_bytes(state, spots, size, spot);
     for (unsigned i = 0; i < size; i++) spots[i] = own ? spot : 0;
     if (!own) state->totals[TOTAL_SHARED] += size;
+}
+
+/** An access of the usual sizes, which are constants here, inside a line. Returns false for all others. */
+static bool access_quickly(store_state *state, uint64_t address, unsigned size, uint32_t spot, bool is_store) {
+    unsigned offset = address % SN_VALUE_SHADOW_PAGE;
+    if (offset % LINE + size > LINE) return false;
+    store_page *page = page_of(state, address);
+    switch (size) {
+#define SIZE(n)                                                              \
+    case n:                                                                  \
+        if (is_store) store_in_line(state, page, offset, n, spot);           \
+        else load_in_line(state, page, offset, n);                           \
+        return true;
+        SIZE(1) SIZE(4) SIZE(8) SIZE(16)
+#undef SIZE
+    default: return false;
+    }
 }
 
 /** An access of any size, line by line. */
@@ -113,7 +130,9 @@ static void take_execution(store_state *state, const sn_value_run *run, const ui
     for (uint32_t i = 0; i < run->count; i++) {
         const sn_value_record *record = &run->constants[i];
         bool is_store = record->moment & SN_VALUES_WRITTEN;
-        access_bytes(state, *word, record->size, run->first_spot + record->spot, is_store);
+        uint32_t spot = run->first_spot + record->spot;
+        if (!access_quickly(state, *word, record->size, spot, is_store))
+            access_bytes(state, *word, record->size, spot, is_store);
         state->totals[TOTAL_BYTES] += is_store ? record->size : 0;
         state->totals[TOTAL_STORES] += is_store;
         word += run->word_counts[i];

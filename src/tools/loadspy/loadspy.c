@@ -56,13 +56,14 @@ typedef struct load {
 } load;
 
 static int64_t percent = 1;
+static double tolerance; /**< the same as a part of 1 */
 
 /* ------------------------------------------------------------------ floating point */
 
 /** Whether two numbers differ by at most the option's percentage of the greater one. */
 static bool is_close(double a, double b) {
     double difference = a > b ? a - b : b - a, size_a = a < 0 ? -a : a, size_b = b < 0 ? -b : b;
-    return difference <= (size_a > size_b ? size_a : size_b) * (double)percent / 100;
+    return difference <= (size_a > size_b ? size_a : size_b) * tolerance;
 }
 
 static double element_at(const uint8_t *at, unsigned size) {
@@ -234,7 +235,7 @@ static bool load_quickly(load_state *state, const load *now) {
 
 static void make_memos(load_state *state, uint32_t spot) {
     if (spot < state->memo_count) return;
-    uint32_t room = 2 * spot + 1024;
+    uint32_t room = spot + spot / 4 + 1024;
     state->memos = reallocarray(state->memos, room, sizeof *state->memos);
     if (!state->memos) sn_fail(125, "loadspy: out of memory");
     memset(state->memos + state->memo_count, 0, (room - state->memo_count) * sizeof *state->memos);
@@ -328,6 +329,7 @@ static const sn_option options[] = {
 
 static void start(void) {
     if (percent < 0 || percent > 100) sn_fail(2, "--approximate=%lld: a number from 0 to 100 is wanted", (long long)percent);
+    tolerance = (double)percent / 100;
     sn_values_start(&(sn_values_request){.places = SN_VALUES_MEMORY, .moments = SN_VALUES_READ,
                                          .parts = SN_VALUES_BYTES | SN_VALUES_CONTEXT,
                                          .state_size = sizeof(load_state), .begin = begin, .take_runs = take_runs,

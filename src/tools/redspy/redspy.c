@@ -20,7 +20,15 @@ enum {
 enum { CLASS_MEMORY, CLASS_REGISTERS, CLASS_APPROXIMATE };
 enum { UNIT = 4, UNITS = SN_VALUE_SHADOW_PAGE / UNIT, PLACES = 8, REGISTERS = 256 };
 
+/** Redundant writes of a spot since the write before them came from another one than now: not yet added to a finding. */
+typedef struct write_memo {
+    uint32_t writer, size, class_number;
+    uint64_t times;
+} write_memo;
+
 typedef struct write_state {
+    write_memo *memos;                   /**< by spot */
+    uint32_t memo_count;
     sn_value_shadow writers;             /**< spots of the last writes: uint32_t[UNITS] a page */
     uint32_t registers[PLACES][REGISTERS];
     sn_findings findings;
@@ -37,13 +45,14 @@ typedef struct written {
 } written;
 
 static int64_t percent = 1;
+static double tolerance; /**< the same as a part of 1 */
 static bool looks_at_registers = true;
 
 /* ------------------------------------------------------------------ floating point */
 
 static bool is_close(double a, double b) {
     double difference = a > b ? a - b : b - a, size_a = a < 0 ? -a : a, size_b = b < 0 ? -b : b;
-    return difference <= (size_a > size_b ? size_a : size_b) * (double)percent / 100;
+    return difference <= (size_a > size_b ? size_a : size_b) * tolerance;
 }
 
 static double element_at(const uint8_t *at, unsigned size) {
@@ -95,6 +104,35 @@ static void add(write_state *state, const written *now, uint32_t writer, unsigne
     finding->amounts[1]++;
 }
 
+static void settle(write_state *state, uint32_t spot) {
+    write_memo *memo = &state->memos[spot];
+    if (memo->times) {
+        sn_finding *finding = sn_findings_of(&state->findings, memo->writer, spot, memo->class_number);
+        finding->amounts[0] += memo->times * memo->size;
+        finding->amounts[1] += memo->times;
+    }
+    memo->times = 0;
+}
+
+/** Mostly the write before is by the same instruction as last time. */
+static void add_redundant(write_state *state, const written *now, uint32_t writer) {
+    write_memo *memo = &state->memos[now->spot];
+    if (memo->writer != writer || memo->size != now->record->size) {
+        settle(state, now->spot);
+        *memo = (write_memo){.writer = writer, .size = now->record->size,
+                             .class_number = is_register(now) ? CLASS_REGISTERS : CLASS_MEMORY};
+    }
+    memo->times++;
+}
+
+/** Values are whole words, of which what the size leaves out is zero. */
+static bool is_equal(const written *now) {
+    const uint64_t *value = (const uint64_t *)now->value, *before = (const uint64_t *)now->before;
+    uint64_t different = 0;
+    for (unsigned i = 0; i < (now->record->size + 7u) / 8; i++) different |= value[i] ^ before[i];
+    return !different;
+}
+
 static void count_redundant(write_state *state, const written *now) {
     unsigned size = now->record->size;
     state->totals[TOTAL_REDUNDANT] += size;
@@ -106,8 +144,8 @@ static void count_redundant(write_state *state, const written *now) {
 static void take_write(write_state *state, const written *now) {
     uint32_t writer = replace_writer(state, now);
     unsigned size = now->record->size;
-    if (!memcmp(now->value, now->before, size)) {
-        add(state, now, writer, is_register(now) ? CLASS_REGISTERS : CLASS_MEMORY);
+    if (is_equal(now)) {
+        add_redundant(state, now, writer);
         count_redundant(state, now);
     } else if (is_approximate(now)) {
         add(state, now, writer, CLASS_APPROXIMATE);
@@ -130,9 +168,19 @@ static void take_execution(write_state *state, const sn_value_run *run, const ui
     }
 }
 
+static void make_memos(write_state *state, uint32_t spot) {
+    if (spot < state->memo_count) return;
+    uint32_t room = spot + spot / 4 + 1024;
+    state->memos = reallocarray(state->memos, room, sizeof *state->memos);
+    if (!state->memos) sn_fail(125, "redspy: out of memory");
+    memset(state->memos + state->memo_count, 0, (room - state->memo_count) * sizeof *state->memos);
+    state->memo_count = room;
+}
+
 static void take_runs(const sn_values_run_batch *batch) {
     for (size_t i = 0; i < batch->count; i++) {
         const sn_value_run *run = &batch->runs[i];
+        make_memos(batch->state, run->first_spot + run->constants[run->count - 1].spot);
         for (uint32_t k = 0; k < run->times; k++) take_execution(batch->state, run, run->words + k * (size_t)run->stride);
     }
 }
@@ -155,6 +203,8 @@ static void begin(void *its, int thread) {
 
 static void finish(void *its, int thread) {
     write_state *state = its;
+    for (uint32_t spot = 0; spot < state->memo_count; spot++) settle(state, spot);
+    free(state->memos);
     sn_report_add(state, thread, state->totals, &state->findings);
     sn_value_shadow_end(&state->writers);
 }
@@ -186,6 +236,7 @@ static const sn_option options[] = {
 
 static void start(void) {
     if (percent < 0 || percent > 100) sn_fail(2, "--approximate=%lld: a number from 0 to 100 is wanted", (long long)percent);
+    tolerance = (double)percent / 100;
     uint32_t registers = looks_at_registers ? SN_VALUES_GENERAL | SN_VALUES_VECTOR | SN_VALUES_MASK : 0;
     sn_values_start(&(sn_values_request){
         .places = SN_VALUES_MEMORY | registers, .moments = SN_VALUES_WRITTEN | SN_VALUES_OVERWRITTEN,

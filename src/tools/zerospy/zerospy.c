@@ -99,7 +99,7 @@ static void take_elements(zero_tally *tally, const void *value, const sn_value_s
 /** Room for tallies of spots up to this one. */
 static void make_room(zero_state *state, uint32_t spot) {
     if (spot < state->room) return;
-    uint32_t room = 2 * spot + 1024;
+    uint32_t room = spot + spot / 4 + 1024;
     state->tallies = reallocarray(state->tallies, room, sizeof *state->tallies);
     if (!state->tallies) sn_fail(125, "zerospy: out of memory");
     memset(state->tallies + state->room, 0, (room - state->room) * sizeof *state->tallies);
@@ -143,6 +143,7 @@ static void add_tally(uint64_t *totals, sn_findings *findings, const zero_tally 
     totals[kind + 1] += tally->zero_bytes;
     totals[TOTAL_VALUES] += tally->values;
     totals[TOTAL_ZEROS] += tally->zeros;
+    if (!tally->zero_bytes) return; /* there are many of these */
     sn_finding *finding = sn_findings_of(findings, spot, 0, site->is_float ? CLASS_FLOAT : CLASS_INTEGER);
     const uint64_t amounts[SN_FINDING_AMOUNTS] = {tally->zero_bytes, tally->zeros, tally->values, tally->zero_elements};
     for (unsigned i = 0; i < SN_FINDING_AMOUNTS; i++) finding->amounts[i] += amounts[i];
