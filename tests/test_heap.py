@@ -128,6 +128,14 @@ def test_stacks(sonde, program, tmp_path):
     assert max(snapshot["mem_stacks_B"] for snapshot in snapshots) > 50
 
 
+def test_stacks_of_threads_that_come_and_go(sonde, tmp_path):
+    source = ROOT / "tests" / "programs" / "heap_threads.c"
+    subprocess.run(["gcc", "-O1", "-g", "-pthread", "-o", tmp_path / "threads", source], check=True, timeout=60)
+    run(sonde, tmp_path, "--massif-out-file=m.%p", "--stacks=yes", "--ignore-fn=step_make", "--dump-every-bytes=3000000",
+        tmp_path / "threads", "4", "10000", "fork")
+    assert len(list(tmp_path.glob("m.*"))) > 4
+
+
 def test_pages_as_heap(sonde, program, tmp_path):
     run(sonde, tmp_path, "--massif-out-file=m", "--pages-as-heap=yes", "--threshold=0", program, "peak")
     head, snapshots = files.massif((tmp_path / "m").read_text())

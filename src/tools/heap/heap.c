@@ -14,6 +14,7 @@
 #include "pages.h"
 #include "reports.h"
 #include "settings.h"
+#include "stacks.h"
 #include "timeline.h"
 
 SN_EXPORT extern const sn_tool sn_tool_descriptor;
@@ -133,6 +134,7 @@ static void thread_start(sn_thread *thread) {
     heap_is_shared = has_begun;
     has_begun = true;
     heap_totals_thread_start(thread);
+    heap_stacks_begin(thread);
     heap_pages_thread_start();
 }
 

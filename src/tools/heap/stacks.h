@@ -6,8 +6,11 @@
 
 #include <sonde/tool.h>
 
-/** Bytes between the first call on each thread's stack and its last one; 0 unless --stacks=yes. For another thread than this
-    one, as of a moment ago. */
-uint64_t heap_stacks_size(sn_thread *thread);
+/** The thread has begun. */
+void heap_stacks_begin(sn_thread *thread);
+
+/** Bytes between the first call on each thread's stack and its last one; 0 unless --stacks=yes. Other threads stand still for it: no
+    lock may be held. */
+uint64_t heap_stacks_size(void);
 
 #endif

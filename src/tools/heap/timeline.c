@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "ignored.h"
 #include "settings.h"
@@ -81,13 +82,13 @@ static void cull(void) {
     }
 }
 
-static heap_snapshot make(sn_thread *thread, uint64_t time) {
-    return (heap_snapshot){.time = time, .heap = heap_totals_now(), .stacks = heap_stacks_size(thread)};
+static heap_snapshot make(uint64_t time, uint64_t stacks) {
+    return (heap_snapshot){.time = time, .heap = heap_totals_now(), .stacks = stacks};
 }
 
-static void append(sn_thread *thread, uint64_t time) {
+static void append(uint64_t time, uint64_t stacks) {
     heap_snapshot *new = &snapshots[count++];
-    *new = make(thread, time);
+    *new = make(time, stacks);
     if (heap_current.detailed_freq > 0 && ++since_detailed % heap_current.detailed_freq == 0) {
         new->is_detailed = true;
         note_sites(new, bytes_now);
@@ -98,10 +99,11 @@ static void append(sn_thread *thread, uint64_t time) {
 }
 
 void heap_timeline_take(sn_thread *thread) {
+    uint64_t stacks = heap_stacks_size();
     pthread_mutex_lock(&lock);
     uint64_t time = heap_time(thread), last = snapshots[count - 1].time;
     if (time - last >= interval) {
-        append(thread, time);
+        append(time, stacks);
         heap_next_at(thread, interval);
     } else {
         heap_next_at(thread, last + interval - time);
@@ -134,8 +136,18 @@ static heap_snapshot make_peak(void) {
     return peak;
 }
 
+/** Somebody who crashed while holding the lock does not give it back: the file is written all the same. */
+static bool lock_for_a_while(void) {
+    enum { SECONDS = 2 };
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += SECONDS;
+    return pthread_mutex_timedlock(&lock, &until) == 0;
+}
+
 heap_snapshot *heap_timeline_all(sn_thread *thread, size_t *all_count) {
-    pthread_mutex_lock(&lock);
+    uint64_t stacks = heap_stacks_size();
+    bool is_locked = lock_for_a_while();
     heap_snapshot *all = allocate(count + 2, sizeof *all), peak = make_peak();
     size_t made = 0;
     for (size_t i = 0; i < count; i++) {
@@ -150,9 +162,11 @@ heap_snapshot *heap_timeline_all(sn_thread *thread, size_t *all_count) {
     if (peak.is_peak) {
         all[made++] = peak;
     } else {
-        all[made++] = make(thread, heap_time(thread));
+        all[made++] = make(heap_time(thread), stacks);
     }
-    pthread_mutex_unlock(&lock);
+    if (is_locked) {
+        pthread_mutex_unlock(&lock);
+    }
     *all_count = made;
     return all;
 }
