@@ -133,7 +133,10 @@ def test_stacks_of_threads_that_come_and_go(sonde, tmp_path):
     subprocess.run(["gcc", "-O1", "-g", "-pthread", "-o", tmp_path / "threads", source], check=True, timeout=60)
     run(sonde, tmp_path, "--massif-out-file=m.%p", "--stacks=yes", "--ignore-fn=step_make", "--dump-every-bytes=3000000",
         tmp_path / "threads", "4", "10000", "fork")
-    assert len(list(tmp_path.glob("m.*"))) > 4
+    # One at the end of each process, and some before: how many depends on how long each takes to write.
+    assert len(list(tmp_path.glob("m.*"))) >= 3
+    for path in tmp_path.glob("m.*"):
+        assert files.peak(path.read_text())["mem_heap_B"] > 0
 
 
 def test_pages_as_heap(sonde, program, tmp_path):
