@@ -12,6 +12,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = (ROOT / os.environ.get("BUILD", "build")).resolve()
 SONDE = BUILD / "sonde"
 
+# What reads symbols and lines, with what it needs: tests compile it apart, with sanitizers.
+IMAGE_SOURCES = sorted((ROOT / "src" / "image").glob("*.c")) + [
+    ROOT / "src" / "base" / name for name in ("arena.c", "hash.c", "intern.c", "lock.c", "vector.c")
+]
+
 
 def run_sonde(*arguments, timeout=60, **options):
     """Run build/sonde; returns the completed process with its texts."""

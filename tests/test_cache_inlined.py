@@ -9,10 +9,8 @@ import subprocess
 
 import pytest
 
-from conftest import ROOT
+from conftest import IMAGE_SOURCES, ROOT
 
-ENGINE_FILES = sorted((ROOT / "src" / "image").glob("*.c")) + [
-    ROOT / "src" / "base" / name for name in ("arena.c", "hash.c", "intern.c", "lock.c")]
 
 # Inlined once, twice, in a loop, from a header, and out of line as well.
 HEADER = """
@@ -73,7 +71,7 @@ def run(*command, **options):
 def shower(tmp_path_factory):
     program = tmp_path_factory.mktemp("show") / "cache_inlined"
     run("gcc", "-std=gnu17", "-D_GNU_SOURCE", "-g", "-O1", "-fsanitize=address,undefined", f"-I{ROOT / 'src'}",
-        f"-I{ROOT / 'include'}", ROOT / "tests/programs/cache_inlined.c", *ENGINE_FILES, "-lelf", "-ldw", "-liberty",
+        f"-I{ROOT / 'include'}", ROOT / "tests/programs/cache_inlined.c", *IMAGE_SOURCES, "-lelf", "-ldw", "-liberty",
         "-o", program)
     return program
 

@@ -52,7 +52,9 @@ def prefix(tmp_path_factory):
 
 def test_installed_command(prefix):
     sonde = prefix / "bin/sonde"
-    assert "count, heap, memtrace, none" in run(sonde, "--help").stdout
+    listed = re.search(r"\n  TOOL ((?:.|\n)*?)\n\n", run(sonde, "--help").stdout)[1]
+    tools = {path.stem for path in prefix.rglob("tools/*.so")}
+    assert "count" in tools and set(re.findall(r"\w+", listed)) == tools
     ended = run(sonde, "count", "--", "echo", "hello")
     assert ended.stdout == "hello\n" and re.search(r"^  instructions +[\d,]+$", ended.stderr, re.M)
     assert run(sonde, "none", "--trace-children=yes", "sh", "-c", "/bin/echo hello").stdout == "hello\n"

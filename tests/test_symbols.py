@@ -11,14 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
+from conftest import IMAGE_SOURCES, ROOT
 
 SEEDS = int(os.environ.get("FUZZ_SEEDS", "2000"))
 FIRST_SEED = int(os.environ.get("FUZZ_FIRST_SEED", "1"))
 SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
-ENGINE_FILES = sorted((ROOT / "src" / "image").glob("*.c")) + [
-    ROOT / "src" / "base" / name for name in ("arena.c", "hash.c", "intern.c", "lock.c", "vector.c")
-]
 
 SOURCE = """
 namespace outer {
@@ -52,7 +49,7 @@ def run(*command, timeout=300, **options):
 
 def compile_with_engine(source, program):
     run("gcc", "-std=gnu17", "-D_GNU_SOURCE", "-g", "-O1", *SANITIZERS, f"-I{ROOT / 'src'}", f"-I{ROOT / 'include'}",
-        source, *ENGINE_FILES, "-lelf", "-ldw", "-liberty", "-o", program)
+        source, *IMAGE_SOURCES, "-lelf", "-ldw", "-liberty", "-o", program)
     return program
 
 
