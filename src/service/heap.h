@@ -67,6 +67,7 @@ typedef struct sn_heap_thread {
     uint64_t unmeasured;        /**< a block whose usable size is to be asked; 0: none */
     uint64_t unmeasured_size, unmeasured_alignment;
     const sn_heap_allocator *unmeasured_of;
+    bool unmeasured_is_remade;  /**< it was made of another block: its size says nothing of others of that size */
 } sn_heap_thread;
 
 typedef struct sn_heap_shared {
@@ -111,9 +112,12 @@ void sn_heap_call_ends(sn_thread *thread, sn_hooked_call *call);
 
 /* --------------------------------------------------------------------------------------------------- heap_usable.c */
 
-/** From the code cache: how much of a block is usable; false if that must be asked. */
-bool sn_heap_usable_is_known(const sn_heap_allocator *allocator, uint64_t address, uint64_t size, uint64_t alignment,
-                             uint64_t *usable);
+/** From the code cache: how much of a block is usable, as far as its allocator needs no asking (one without a function to ask
+    leaves `usable`); else false. */
+bool sn_heap_usable_of_block(const sn_heap_allocator *allocator, uint64_t address, uint64_t *usable);
+
+/** From the code cache: how much is usable of a new block of this size; false if that must be asked. */
+bool sn_heap_usable_is_known(const sn_heap_allocator *allocator, uint64_t size, uint64_t alignment, uint64_t *usable);
 /** In the engine: it is now known for blocks of this size. */
 void sn_heap_usable_learn(const sn_heap_allocator *allocator, uint64_t size, uint64_t alignment, uint64_t usable);
 

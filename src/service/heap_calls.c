@@ -31,12 +31,20 @@ static uint64_t requested_size(const sn_hooked_call *call) {
     return size;
 }
 
+/** Whether the block is what a call made of another one: it may have stayed in place, or have got room to grow into (gperftools,
+    mimalloc), so that its size says nothing of the class of sizes that it is in. */
+static bool is_remade(const sn_hooked_call *call) {
+    const sn_heap_function *function = function_of(call);
+    return function->act == SN_HEAP_REALLOCATES && argument(call, function->pointer) != 0;
+}
+
 static void ask_later(sn_thread *thread, sn_heap_thread *own, const sn_hooked_call *call, uint64_t address) {
     if (own->unmeasured) return;
     own->unmeasured = address;
     own->unmeasured_size = requested_size(call);
     own->unmeasured_alignment = argument(call, function_of(call)->alignment);
     own->unmeasured_of = allocator_of(call);
+    own->unmeasured_is_remade = is_remade(call);
     thread->slots[sn_heap.own_attends] = 1;
 }
 
@@ -96,7 +104,9 @@ static uint64_t usable_size(sn_thread *thread, sn_heap_thread *own, const sn_hoo
     if (is_inner) return inner.address + inner.usable - address;
     if (!allocator) return size;
     uint64_t alignment = argument(call, function_of(call)->alignment);
-    if (!sn_heap_usable_is_known(allocator, address, size, alignment, &usable)) ask_later(thread, own, call, address);
+    bool is_known = sn_heap_usable_of_block(allocator, address, &usable) ||
+                    (!is_remade(call) && sn_heap_usable_is_known(allocator, size, alignment, &usable));
+    if (!is_known) ask_later(thread, own, call, address);
     return usable;
 }
 

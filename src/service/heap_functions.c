@@ -182,7 +182,8 @@ const void *sn_heap_allocator_at(const sn_hook_place *place) {
 static void note_measured(sn_thread *thread, sn_heap_thread *own, uint64_t usable) {
     sn_heap_block *block = sn_heap_at(own->unmeasured);
     if (usable < own->unmeasured_size) return; /* the allocator is just beginning, and does not know its own block yet */
-    sn_heap_usable_learn(own->unmeasured_of, own->unmeasured_size, own->unmeasured_alignment, usable);
+    if (!own->unmeasured_is_remade)
+        sn_heap_usable_learn(own->unmeasured_of, own->unmeasured_size, own->unmeasured_alignment, usable);
     if (!block || block->requested != own->unmeasured_size) return; /* or it is a sample */
     uint64_t before = block->usable;
     block->usable = usable;

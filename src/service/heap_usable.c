@@ -32,10 +32,12 @@ static uint64_t glibc_usable(uint64_t address) {
     return (head & ~(uint64_t)GLIBC_FLAGS) - (head & GLIBC_MAPPED ? 2 : 1) * sizeof head;
 }
 
-bool sn_heap_usable_is_known(const sn_heap_allocator *allocator, uint64_t address, uint64_t size, uint64_t alignment,
-                             uint64_t *usable) {
+bool sn_heap_usable_of_block(const sn_heap_allocator *allocator, uint64_t address, uint64_t *usable) {
     if (allocator->is_glibc) *usable = glibc_usable(address);
-    if (allocator->is_glibc || !allocator->measure) return true;
+    return allocator->is_glibc || !allocator->measure;
+}
+
+bool sn_heap_usable_is_known(const sn_heap_allocator *allocator, uint64_t size, uint64_t alignment, uint64_t *usable) {
     const size_class *found = place_of(allocator, size, alignment);
     uint64_t before = __atomic_load_n(&found->size, __ATOMIC_ACQUIRE);
     size_class copy = {0, found->usable, found->alignment, found->allocator};

@@ -39,15 +39,18 @@ APART static void step_free(size_t requested, void *block) {
 }
 
 APART static void step_malloc(void) {
-    static const size_t sizes[] = {0, 1, 24, 25, 100, 4096, 100000, 300000, 5000000};
+    static const size_t sizes[] = {0, 1, 24, 25, 100, 400, 4096, 100000, 300000, 5000000};
     for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) step_free(sizes[i], MADE(sizes[i], malloc(sizes[i])));
 }
+
+/** Of a size that was seen first as that of a block that had shrunk in place. */
+APART static void step_malloc_after(void) { step_free(450, MADE(450, malloc(450))); }
 
 APART static void step_calloc(void) { step_free(7 * 33, MADE(7 * 33, calloc(7, 33))); }
 
 APART static void step_realloc(void) {
     char *block = MADE(10, realloc(NULL, 10));
-    static const size_t sizes[] = {20, 500, 400, 200000, 1000000, 30};
+    static const size_t sizes[] = {20, 500, 450, 400, 200000, 1000000, 30};
     size_t before = 10;
     for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         GONE(before, block);
@@ -103,6 +106,7 @@ int main(int count, char **arguments) {
     step_malloc();
     step_calloc();
     step_realloc();
+    step_malloc_after();
     step_reallocarray();
     step_aligned();
     step_strings();
