@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sonde/flow.h"
 #include "sonde/tool.h"
 
 /** What the translator must do with an instruction. Everything that is SN_INSN_PLAIN is copied. */
@@ -96,6 +97,13 @@ bool sn_decode_slowly(const uint8_t *code, size_t available, uint64_t pc, sn_ins
  * not know the instruction. Thread-safe; no allocation.
  */
 int sn_operands(const sn_insn *insn, sn_operand *operands, unsigned capacity);
+
+/**
+ * The data flow of a decoded instruction, see <sonde/flow.h>; `operands` are what sn_operands() wrote for it. Writes at most
+ * `capacity` flows, returns how many, or -1 when the decoding library does not know the instruction or there is not room
+ * for all. Thread-safe; no allocation.
+ */
+int sn_flows(const sn_insn *insn, const sn_operand *operands, unsigned operand_count, sn_flow *flows, unsigned capacity);
 
 typedef enum sn_fault_kind {
     SN_FAULT_NONE,  /**< never faults */

@@ -63,6 +63,24 @@ const sn_operand *sn_block_operands(sn_block *block, unsigned index, unsigned *c
     return block->operand_count ? block->operands : NULL;
 }
 
+const sn_flow *sn_block_flows(sn_block *block, unsigned index, unsigned *count) {
+    unsigned operand_count;
+    const sn_operand *operands = sn_block_operands(block, index, &operand_count);
+    int got = operands ? sn_flows(&block->insns[index], operands, operand_count, block->flows, SN_FLOW_MOST) : 0;
+    *count = got < 0 ? 0 : (unsigned)got;
+    return *count ? block->flows : NULL;
+}
+
+#define SAME_FLAG(name) _Static_assert((int)SN_FLAG_##name == (int)SN_FLOW_FLAG_##name, "the same flags")
+SAME_FLAG(CARRY);
+SAME_FLAG(PARITY);
+SAME_FLAG(ADJUST);
+SAME_FLAG(ZERO);
+SAME_FLAG(SIGN);
+SAME_FLAG(OVERFLOW);
+
+unsigned sn_block_flags_read(const sn_block *block, unsigned index) { return block->insns[index].flags_read; }
+
 void sn_count_entry(sn_block *block, sn_counter counter, uint32_t amount) {
     if (block->entry_count == SN_MOST_ENTRY_COUNTERS)
         sn_fail(SN_STATUS_ENGINE, "the tool counts more than %u things at one block's entry", SN_MOST_ENTRY_COUNTERS);

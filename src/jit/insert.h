@@ -52,6 +52,7 @@ struct sn_block {
     sn_operand operands[SN_MOST_OPERANDS]; /**< of the instruction asked for last */
     unsigned operand_count;
     unsigned operands_of;  /**< that instruction's index; SN_MOST_INSTRUCTIONS: none */
+    sn_flow flows[SN_FLOW_MOST]; /**< of the instruction asked for last */
 
     sn_analysis analysis;
 };
