@@ -9,13 +9,14 @@
 #include "guest/thread.h"
 
 sn_events sn_events_wanted;
+sn_memory_listener sn_memory_listening;
 
 void sn_events_init(const sn_tool *tool) {
     sn_events_wanted = (sn_events){
         .calls = tool->system_call_before || tool->system_call_after,
         .modules = tool->module_mapped || tool->module_unmapped,
         .memory = tool->memory_mapped || tool->memory_unmapped || tool->memory_protected || tool->memory_moved ||
-                  tool->module_mapped || tool->module_unmapped,
+                  tool->module_mapped || tool->module_unmapped || sn_memory_listening.mapped,
         .signals = tool->signal != NULL,
     };
 }

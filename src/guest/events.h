@@ -65,6 +65,17 @@ typedef struct sn_stack_listener {
 
 extern sn_stack_listener sn_stack_listening; /**< does nothing at first */
 
+/** Changes of the client's mappings, for service/shadow_memory.c: told in the order in which they happened, before the tool is.
+    Callbacks may not be NULL. */
+typedef struct sn_memory_listener {
+    void (*mapped)(uint64_t start, uint64_t end);
+    void (*unmapped)(uint64_t start, uint64_t end);
+    void (*moved)(uint64_t from, uint64_t to, uint64_t size);
+} sn_memory_listener;
+
+/** Whom to tell; all NULL while nobody listens. Set in the tool's start callback. */
+extern sn_memory_listener sn_memory_listening;
+
 /** The process is about to execute `path`. */
 void sn_events_exec(sn_thread *thread, const char *path);
 

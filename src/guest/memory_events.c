@@ -90,12 +90,14 @@ void sn_memory_visit(void (*visit)(const sn_memory_range *range, void *data), vo
 static void tell_mapped(const sn_region *region) {
     const sn_tool *tool = sn_current_tool();
     sn_memory_range range = range_of(region);
+    if (sn_memory_listening.mapped) sn_memory_listening.mapped(range.start, range.end);
     if (tool->memory_mapped) SN_TELL_TOOL("memory_mapped", tool->memory_mapped(&range));
     if (sn_events_wanted.modules) sn_module_events_mapped(region);
 }
 
 static void tell_unmapped(uint64_t start, uint64_t end) {
     const sn_tool *tool = sn_current_tool();
+    if (sn_memory_listening.unmapped && start < end) sn_memory_listening.unmapped(start, end);
     if (tool->memory_unmapped && start < end) SN_TELL_TOOL("memory_unmapped", tool->memory_unmapped(start, end));
 }
 
@@ -286,6 +288,7 @@ static void tell_move(uint64_t from, uint64_t old_end, uint64_t to, uint64_t new
     const sn_tool *tool = sn_current_tool();
     uint64_t old_size = old_end - from, new_size = new_end - to, size = old_size < new_size ? old_size : new_size;
     tell_replaced(to, new_end);
+    if (sn_memory_listening.moved && size) sn_memory_listening.moved(from, to, size);
     if (tool->memory_moved && size) SN_TELL_TOOL("memory_moved", tool->memory_moved(from, to, size));
     if (new_size > size) tell_mapped_within(to + size, new_end);
     if (stays) tell_mapped_within(from, old_end);

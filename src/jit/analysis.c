@@ -190,6 +190,13 @@ sn_value sn_load(sn_block *block, sn_value address, int32_t offset, unsigned siz
     return with_result(block, operation);
 }
 
+sn_value sn_load_bravely(sn_block *block, sn_value address, int32_t offset, unsigned size) {
+    sn_value result = sn_load(block, address, offset, size);
+    sn_analysis *analysis = &block->analysis;
+    analysis->operations[analysis->operation_count - 1].what = analysis->when == SN_WHEN_BEFORE;
+    return result;
+}
+
 void sn_store(sn_block *block, sn_value address, int32_t offset, sn_value value, unsigned size) {
     sn_operation *operation = add(block, SN_OPERATION_STORE);
     operation->a = address;

@@ -37,7 +37,7 @@ typedef enum sn_operation_kind {
     SN_OPERATION_ADDRESS,    /**< result = address of operand `number` */
     SN_OPERATION_VALUE,      /**< result = value of operand `number` */
     SN_OPERATION_COPY,       /**< bytes of operand `number` to a + offset */
-    SN_OPERATION_LOAD,       /**< result = size bytes at a + offset */
+    SN_OPERATION_LOAD,       /**< result = size bytes at a + offset; if `what`, the client's instruction is run bare should it fault */
     SN_OPERATION_STORE,      /**< size bytes of b to a + offset */
     SN_OPERATION_COMPUTE,    /**< result = a `what` b */
     SN_OPERATION_ASSIGN,     /**< result = a; result has a value already */
@@ -113,6 +113,9 @@ void sn_analysis_reset(sn_analysis *analysis);
 
 /** sn_operand_value() of a part of an operand in memory: `size` bytes (1, 2, 4, 8) from `offset` on. */
 sn_value sn_operand_piece(sn_block *block, unsigned operand, unsigned offset, unsigned size);
+
+/** sn_load() of what may not be there: then the instruction before which it stands runs without analysis code. */
+sn_value sn_load_bravely(sn_block *block, sn_value address, int32_t offset, unsigned size);
 
 /** Whether an operation at the place leaves the cache: then all of the client's registers must be its own. */
 bool sn_analysis_leaves(const sn_analysis *analysis, const sn_place_list *place);

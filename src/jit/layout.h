@@ -7,7 +7,8 @@
  *
  * The data window starts at 16 TiB for one reason: an indirect branch is `jmp [target*8 + table]` without a
  * check, and 8 * (any address from 16 TiB up) is not canonical, so that a branch out of the low window faults on
- * the jump itself and the engine recognises it.
+ * the jump itself and the engine recognises it. It begins 2 GiB further up so that the low 43 bits of an address tell
+ * where it lies: wide shadows (service/shadow_memory.c) need one range of 8 TiB for both windows.
  */
 #ifndef SONDE_JIT_LAYOUT_H
 #define SONDE_JIT_LAYOUT_H
@@ -31,7 +32,7 @@
 #define SN_TABLE_BASE UINT64_C(0x7f000000)
 #define SN_TABLE_END (SN_TABLE_BASE + 8 * SN_LOW_END)
 
-#define SN_DATA_START UINT64_C(0x100000000000)
+#define SN_DATA_START UINT64_C(0x100080000000)
 #define SN_DATA_END UINT64_C(0x180000000000)
 
 /** The program break: a range of its own inside the data window. */

@@ -752,7 +752,9 @@ static void emit_operation(lowering *l, unsigned number) {
     }
     case SN_OPERATION_LOAD: {
         unsigned base = value_in(l, operation->a, &own);
+        if (operation->what) sn_builder_reading_place(l->b, l->saved, l->saves_flags);
         sn_emit_load(e, result, base, operation->offset, operation->size);
+        if (operation->what) sn_builder_analysis_place(l->b, l->saved, l->saves_flags);
         break;
     }
     case SN_OPERATION_STORE: emit_store(l, operation, own); break;

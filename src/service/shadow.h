@@ -1,0 +1,29 @@
+/**
+ * @fileoverview Shadow values inside the engine: the map of their files.
+ *
+ *   shadow_memory.c   reserves shadow memories, and follows the client's mappings
+ *   shadow_ranges.c   fills, copies and searches ranges of them; also called from the code cache
+ *   shadow_inline.c   the code that loads and stores shadow in blocks
+ *
+ * What tools see is <sonde/shadow.h>.
+ */
+#ifndef SONDE_SERVICE_SHADOW_H
+#define SONDE_SERVICE_SHADOW_H
+
+#include "sonde/shadow.h"
+
+enum { SN_MOST_SHADOW_MEMORIES = 4 };
+
+typedef struct sn_shadow_memories {
+    sn_shadow_memory items[SN_MOST_SHADOW_MEMORIES];
+    unsigned count;
+} sn_shadow_memories;
+
+extern sn_shadow_memories sn_shadow_all;
+
+/** In the code cache: the shadow of `size` bytes where the client's code may look at memory that has none: 0 then. */
+uint64_t sn_shadow_load_anywhere(const sn_shadow_memory *memory, uint64_t address, uint64_t size);
+/** In the code cache: the same as sn_shadow_store(), for fewer than 8 bits. */
+void sn_shadow_store_bits(const sn_shadow_memory *memory, uint64_t address, uint64_t size, uint64_t value);
+
+#endif

@@ -1,0 +1,165 @@
+/**
+ * @fileoverview Ranges of shadow memory: see <sonde/shadow.h>. Compiled for general registers only, as inserted code may call all
+ * of it; eight bytes of shadow at a time.
+ *
+ * Fewer than 8 bits for each byte: the bytes of shadow at the ends of a range belong to other bytes of the client too, which
+ * another thread may be writing at the same time. They are changed atomically.
+ */
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "base/x86_64/raw_syscall.h"
+#include "jit/layout.h"
+#include "service/shadow.h"
+
+/** So much zero is given back to the system instead of being written. */
+#define GIVEN_BACK (UINT64_C(256) << 10)
+
+SN_FAST bool sn_shadow_covers(uint64_t address, uint64_t size) {
+    uint64_t last = address + size - (size > 0);
+    if (last < address) return false;
+    return (sn_in_low_window(address) && sn_in_low_window(last)) || (sn_in_data_window(address) && sn_in_data_window(last));
+}
+
+/* ------------------------------------------------------------------------------ eight bytes at a time */
+
+/** The value of one byte's shadow, repeated to fill a word. */
+static SN_FAST uint64_t repeated(const sn_shadow_memory *memory, uint64_t value) {
+    if (memory->bits < 64) value &= (UINT64_C(1) << memory->bits) - 1;
+    for (unsigned bits = memory->bits; bits < 64; bits *= 2) value |= value << bits;
+    return value;
+}
+
+/** Shadows lie at multiples of their size: at a word boundary the pattern begins anew. Volatile: no call of memset() is made of it. */
+static SN_FAST void fill_bytes(uint8_t *at, uint8_t *end, uint64_t pattern) {
+    for (uint64_t word = pattern; at < end && (uintptr_t)at % 8; at++, word = word >> 8 | word << 56)
+        *(volatile uint8_t *)at = (uint8_t)word;
+    for (; end - at >= 8; at += 8) *(volatile uint64_t *)at = pattern;
+    for (uint64_t word = pattern; at < end; at++, word >>= 8) *(volatile uint8_t *)at = (uint8_t)word;
+}
+
+static SN_FAST void give_back(uint8_t **at, uint8_t *end) {
+    uint8_t *first = (uint8_t *)(((uintptr_t)*at + SN_PAGE_SIZE - 1) & ~(SN_PAGE_SIZE - 1));
+    uint8_t *last = (uint8_t *)((uintptr_t)end & ~(SN_PAGE_SIZE - 1));
+    fill_bytes(*at, first, 0);
+    if (sn_syscall(SYS_madvise, first, last - first, MADV_DONTNEED) < 0) fill_bytes(first, last, 0);
+    *at = last;
+}
+
+/* ------------------------------------------------------------------------------- parts of bytes of shadow */
+
+/** Give the bits of `mask` in a byte the values that they have in `bits`. */
+static SN_FAST void put_bits(uint8_t *at, uint8_t mask, uint8_t bits) {
+    uint8_t old = __atomic_load_n(at, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(at, &old, (uint8_t)((old & ~mask) | (bits & mask)), true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) continue;
+}
+
+/** The bits of a byte of shadow that belong to client bytes from `first` to before `last`, counted from the byte's first one. */
+static SN_FAST uint8_t mask_between(const sn_shadow_memory *memory, unsigned first, unsigned last) {
+    return (uint8_t)((0xffu << (first << memory->bits_log)) & (0xffu >> (8 - (last << memory->bits_log))));
+}
+
+/** Client bytes for each byte of shadow. */
+static SN_FAST unsigned per_byte(const sn_shadow_memory *memory) { return memory->bits < 8 ? 8u >> memory->bits_log : 1; }
+
+/* ------------------------------------------------------------------------------------------------ filling */
+
+SN_FAST void sn_shadow_fill(const sn_shadow_memory *memory, uint64_t address, uint64_t size, uint64_t value) {
+    uint64_t pattern = repeated(memory, value), end = address + size;
+    unsigned group = per_byte(memory), first = (unsigned)(address % group);
+    if (!size) return;
+    if (first) {
+        unsigned last = size < group - first ? first + (unsigned)size : group;
+        put_bits(sn_shadow_at(memory, address), mask_between(memory, first, last), (uint8_t)pattern);
+        address += last - first;
+    }
+    if (address < end && end % group) {
+        put_bits(sn_shadow_at(memory, end), mask_between(memory, 0, (unsigned)(end % group)), (uint8_t)pattern);
+        end -= end % group;
+    }
+    if (address >= end) return;
+    uint8_t *at = sn_shadow_at(memory, address);
+    uint8_t *stop = at + (memory->bits < 8 ? (end - address) / group : (end - address) << (memory->bits_log - 3));
+    if (!pattern && (uint64_t)(stop - at) >= GIVEN_BACK) give_back(&at, stop);
+    fill_bytes(at, stop, pattern);
+}
+
+/* ------------------------------------------------------------------------------------------------ copying */
+
+static SN_FAST void copy_up(uint8_t *to, const uint8_t *from, uint64_t bytes) {
+    for (; bytes >= 8; bytes -= 8, to += 8, from += 8) *(volatile uint64_t *)to = *(const uint64_t *)from;
+    for (; bytes; bytes--) *(volatile uint8_t *)to++ = *from++;
+}
+
+static SN_FAST void copy_down(uint8_t *to, const uint8_t *from, uint64_t bytes) {
+    to += bytes;
+    from += bytes;
+    for (; bytes >= 8; bytes -= 8) to -= 8, from -= 8, *(volatile uint64_t *)to = *(const uint64_t *)from;
+    for (; bytes; bytes--) *(volatile uint8_t *)--to = *--from;
+}
+
+/** Byte by byte of the client: where the two lie differently within bytes of shadow. */
+static SN_FAST void copy_apart(const sn_shadow_memory *memory, uint64_t to, uint64_t from, uint64_t size) {
+    bool down = to - from < size;
+    for (uint64_t i = 0; i < size; i++) {
+        uint64_t offset = down ? size - 1 - i : i;
+        sn_shadow_fill(memory, to + offset, 1, sn_shadow_get(memory, from + offset));
+    }
+}
+
+SN_FAST void sn_shadow_copy(const sn_shadow_memory *memory, uint64_t to, uint64_t from, uint64_t size) {
+    unsigned group = per_byte(memory);
+    if (to == from || !size) return;
+    if ((to ^ from) % group) {
+        copy_apart(memory, to, from, size);
+        return;
+    }
+    bool down = to - from < size;
+    uint64_t head = (group - to % group) % group, tail;
+    head = head < size ? head : size;
+    tail = (size - head) % group;
+    uint64_t middle = size - head - tail;
+    uint64_t bytes = memory->bits < 8 ? middle / group : middle << (memory->bits_log - 3);
+    if (down) copy_apart(memory, to + size - tail, from + size - tail, tail);
+    else copy_apart(memory, to, from, head);
+    (down ? copy_down : copy_up)(sn_shadow_at(memory, to + head), sn_shadow_at(memory, from + head), bytes);
+    if (down) copy_apart(memory, to, from, head);
+    else copy_apart(memory, to + size - tail, from + size - tail, tail);
+}
+
+/* ---------------------------------------------------------------------------------------------- searching */
+
+SN_FAST uint64_t sn_shadow_find_other(const sn_shadow_memory *memory, uint64_t address, uint64_t end, uint64_t value) {
+    uint64_t pattern = repeated(memory, value);
+    uint64_t one = memory->bits < 64 ? pattern & ((UINT64_C(1) << memory->bits) - 1) : pattern;
+    uint64_t per_word = 64u >> memory->bits_log;
+    for (; address < end && address % per_word; address++)
+        if (sn_shadow_get(memory, address) != one) return address;
+    for (; end - address >= per_word; address += per_word)
+        if (*(const uint64_t *)sn_shadow_at(memory, address) != pattern) break;
+    for (; address < end; address++)
+        if (sn_shadow_get(memory, address) != one) return address;
+    return end;
+}
+
+/* ------------------------------------------------------------------------------- called from inserted code */
+
+SN_FAST uint64_t sn_shadow_load_anywhere(const sn_shadow_memory *memory, uint64_t address, uint64_t size) {
+    uint64_t result = 0;
+    if (!sn_shadow_covers(address, size)) return 0;
+    for (uint64_t i = 0; i < size; i++) result |= sn_shadow_get(memory, address + i) << (i << memory->bits_log);
+    return result;
+}
+
+SN_FAST void sn_shadow_store_bits(const sn_shadow_memory *memory, uint64_t address, uint64_t size, uint64_t value) {
+    unsigned group = per_byte(memory);
+    while (size) {
+        unsigned first = (unsigned)(address % group), last = size < group - first ? first + (unsigned)size : group;
+        uint8_t mask = mask_between(memory, first, last);
+        uint8_t bits = (uint8_t)(value << (first << memory->bits_log));
+        put_bits(sn_shadow_at(memory, address), mask, bits);
+        value >>= (last - first) << memory->bits_log;
+        address += last - first;
+        size -= last - first;
+    }
+}
