@@ -40,6 +40,7 @@ check: configure
 check-long: all
 	@scripts/install-dependencies check long
 	@$(PYTHON) -m pytest tests/long -q $(PYTEST_OPTIONS)
+	@SONDE_TEST_MATRIX=core $(PYTHON) -m pytest tests/test_features.py -q -n 2 -k test_code_generation_options $(PYTEST_OPTIONS)
 
 bench: all
 	@scripts/install-dependencies bench

@@ -5,7 +5,8 @@ A program is one C, C++ or assembly file. Lines of the form `// key: value` dire
     build:       compiler and its flags (the file, its folder and the output are added)
     link:        what goes behind the file on the command line
     variants:    other ways to build it, names of VARIANTS below; default `dynamic`
-    core:        `yes`: runs under every combination of the options that change code generation
+    core:        `yes`: runs under a quarter of the combinations of the options that change code generation, in
+                 `make check-long` under all of them
     heavy:       `yes`: not with --debug-links=no, where every block goes through the dispatcher (50 times slower)
     status:      exit status natively (negative: the signal that ends it); default 0
     arguments:   shell-quoted arguments

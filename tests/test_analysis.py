@@ -35,7 +35,7 @@ def corpora(tmp_path_factory):
     """Name -> (path, native outcome)."""
     folder = tmp_path_factory.mktemp("analysis")
     made = {}
-    for name, (seed, blocks) in {"mixed": (11, 2000), "few": (12, 60)}.items():
+    for name, (seed, blocks) in {"mixed": (11, 1200), "few": (12, 60)}.items():
         path = folder / f"{name}.txt"
         driver.generate(path, seed, blocks)
         made[name] = (path, driver.run_native(path))

@@ -80,7 +80,7 @@ def some_references(seed, count=6000):
 @pytest.mark.parametrize("passes", PASSES)
 def test_random_references(replay, model, passes, geometry):
     levels = set()
-    for seed in range(5):
+    for seed in range(3):
         levels |= set(compare(replay, model, passes, geometry, some_references(seed)))
     if geometry != GEOMETRIES["last level smallest"]:
         assert levels == ({0, 1, 2} if model == "cachegrind" else {0, 1, 2, 3}), "the references try too little"

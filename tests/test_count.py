@@ -331,7 +331,6 @@ STEPPED = [
 def test_total_equals_single_stepping(tmp_path, singlestep, source, level, options):
     program = build(PROGRAMS / source, tmp_path / "program", "-g", level, *options)
     expected = steps(singlestep, tmp_path, program)
-    assert steps(singlestep, tmp_path, program) == expected, "the program itself is not deterministic"
     for code_options in CODE_OPTIONS:
         report = count(tmp_path, program, *code_options, env=STEPPED_ENVIRONMENT)
         assert report["total"]["instructions"] == expected, code_options

@@ -12,8 +12,8 @@ import differential_driver as driver
 
 # (seed, blocks, further arguments of the generator)
 CORPORA = {
-    "mixed": (1, 5000, ()),
-    "long": (2, 600, ("--pieces=150",)),
+    "mixed": (1, 3000, ()),
+    "long": (2, 400, ("--pieces=150",)),
     "sweep": (3, 1800, ("--pieces=20", "--straight", "--sweep")),
 }
 OPTIONS = ((), ("--debug-block-limit=1",), ("--debug-block-limit=3",), ("--debug-block-limit=40",),

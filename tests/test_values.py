@@ -353,7 +353,9 @@ def test_sampling(tmp_path, options):
     whole = report(tmp_path, "zerospy", program, options=options)
     same = report(tmp_path, "zerospy", program, options=["--sample-on=1000000", *options])
     half = report(tmp_path, "zerospy", program, options=["--sample-on=1000000", "--sample-off=1000000", *options])
-    assert same["totals"] == whole["totals"]
+    # Addresses and the stack protector's random value are loaded too, and have zero bytes as it happens.
+    for name, total in whole["totals"].items():
+        assert abs(same["totals"][name] - total) <= (1000 if "zero" in name else 0), name
     # With a worker, a switch takes effect when the thread next leaves the code cache.
     assert (0.1 if options else 0.3) < half["totals"]["bytes loaded"] / whole["totals"]["bytes loaded"] < (0.9 if options else 0.7)
     first = [found["float"][0]["first"] for found in (whole, half)]
