@@ -14,7 +14,7 @@ SONDE = BUILD / "sonde"
 
 # What reads symbols and lines, with what it needs: tests compile it apart, with sanitizers.
 IMAGE_SOURCES = sorted((ROOT / "src" / "image").glob("*.c")) + [
-    ROOT / "src" / "base" / name for name in ("arena.c", "hash.c", "intern.c", "lock.c", "vector.c")
+    ROOT / "src" / "base" / name for name in ("arena.c", "hash.c", "intern.c", "lock.c", "table.c", "vector.c")
 ]
 
 

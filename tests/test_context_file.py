@@ -197,7 +197,7 @@ def test_damage(tmp_path, old, new, said):
 def test_hostile_files(tmp_path):
     program = tmp_path / "fuzz_contexts"
     sources = [*(ROOT / "src/report" / name for name in ("contexts_reader.c", "contexts_tree.c", "line_text.c")),
-               *(ROOT / "src/base" / name for name in ("arena.c", "hash.c", "intern.c", "lock.c", "vector.c"))]
+               *(ROOT / "src/base" / name for name in ("arena.c", "hash.c", "intern.c", "lock.c", "table.c", "vector.c"))]
     built = subprocess.run(["gcc", "-std=gnu17", "-g", "-O1", "-D_GNU_SOURCE=", "-fsanitize=address,undefined",
                             "-fno-sanitize-recover=undefined", f"-I{ROOT / 'include'}", f"-I{ROOT / 'src'}", f"-I{BUILD}",
                             "-o", program, ROOT / "tests/fuzz/fuzz_contexts.c", *sources], capture_output=True, text=True)

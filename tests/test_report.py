@@ -352,7 +352,7 @@ def test_output_that_cannot_be_written(small):
 def test_hostile_profiles(tmp_path):
     program = tmp_path / "fuzz_cachegrind"
     sources = [ROOT / "src/report" / name for name in ("cachegrind_reader.c", "line_text.c", "profile.c")] + [
-        ROOT / "src/base" / name for name in ("arena.c", "cachegrind.c", "hash.c", "intern.c", "lock.c", "vector.c")]
+        ROOT / "src/base" / name for name in ("arena.c", "cachegrind.c", "hash.c", "intern.c", "lock.c", "table.c", "vector.c")]
     built = run("gcc", "-std=gnu17", "-g", "-O1", "-D_GNU_SOURCE=", "-fsanitize=address,undefined",
                 "-fno-sanitize-recover=undefined", f"-I{ROOT / 'include'}", f"-I{ROOT / 'src'}", "-o", program,
                 ROOT / "tests/fuzz/fuzz_cachegrind.c", *sources)

@@ -1,7 +1,7 @@
 /**
- * @fileoverview Memory given back all at once, and pages for large objects. See arena.h.
+ * @fileoverview Memory given back all at once, and pages for large objects. See <sonde/arena.h>.
  */
-#include "base/arena.h"
+#include "sonde/arena.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -43,6 +43,12 @@ void *sn_pages_allocate(size_t size) {
 
 void sn_pages_release(void *pages, size_t size) {
     munmap(pages, round_up(size ? size : 1, PAGE));
+}
+
+void *sn_pages_reserve(size_t size) {
+    void *pages = mmap(NULL, round_up(size ? size : 1, PAGE), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return pages == MAP_FAILED ? NULL : pages;
 }
 
 void *sn_pages_resize(void *pages, size_t old_size, size_t new_size) {

@@ -1,14 +1,14 @@
 /**
- * @fileoverview Strings kept once. See intern.h.
+ * @fileoverview Strings kept once. See <sonde/intern.h>.
  *
  * A hash map leads from the text's hash to the newest of a chain of strings with that hash.
  */
-#include "base/intern.h"
+#include "sonde/intern.h"
 
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/hash.h"
+#include "sonde/arena.h"
+#include "sonde/hash.h"
 #include "base/lock.h"
 
 typedef struct interned {

@@ -1,7 +1,7 @@
 /**
- * @fileoverview Growth of vectors. See vector.h.
+ * @fileoverview Growth of vectors. See <sonde/vector.h>.
  */
-#include "base/vector.h"
+#include "sonde/vector.h"
 
 #include <stdint.h>
 

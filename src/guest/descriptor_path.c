@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <sys/syscall.h>
 
-#include "base/intern.h"
+#include "sonde/intern.h"
 #include "base/text.h"
 #include "base/x86_64/raw_syscall.h"
 

@@ -9,7 +9,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
-#include "base/intern.h"
+#include "sonde/intern.h"
 #include "base/text.h"
 
 /** Above lies the page that the kernel emulates: no mapping, nothing to record. */

@@ -9,7 +9,7 @@
 #include <sys/shm.h>
 
 #include "base/lock.h"
-#include "base/vector.h"
+#include "sonde/vector.h"
 #include "base/x86_64/raw_syscall.h"
 #include "guest/events.h"
 #include "guest/module_events.h"

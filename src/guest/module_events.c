@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/vector.h"
+#include "sonde/vector.h"
 #include "guest/events.h"
 #include "guest/loader.h"
 #include "guest/thread.h"

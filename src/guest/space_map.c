@@ -8,7 +8,7 @@
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
-#include "base/intern.h"
+#include "sonde/intern.h"
 #include "guest/descriptor_path.h"
 #include "guest/host_memory.h"
 #include "guest/kernel_pages.h"

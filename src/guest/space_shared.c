@@ -6,7 +6,7 @@
 #include <sys/shm.h>
 #include <sys/sysmacros.h>
 
-#include "base/intern.h"
+#include "sonde/intern.h"
 #include "base/text.h"
 #include "guest/host_memory.h"
 #include "guest/space_internal.h"

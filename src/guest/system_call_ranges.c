@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#include "base/arena.h"
+#include "sonde/arena.h"
 #include "jit/runtime.h"
 
 /** What the kernel takes at most, and what a client can mean at most. */

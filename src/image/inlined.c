@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/intern.h"
+#include "sonde/intern.h"
 
 enum { MOST_DEPTH = 64, MOST_REFERENCES = 8, MOST_OUTWARDS = 1000 };
 

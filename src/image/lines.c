@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/intern.h"
+#include "sonde/intern.h"
 #include "image/inlined.h"
 
 enum { MOST_SCOPES = 32, MOST_OVERLAPS = 64, PATH_SIZE = 4096 };

@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-#include "base/hash.h"
-#include "base/intern.h"
+#include "sonde/hash.h"
+#include "sonde/intern.h"
 #include "image/demangle.h"
 #include "image/elf_file.h"
 #include "image/lines.h"

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/intern.h"
-#include "base/hash.h"
-#include "base/vector.h"
+#include "sonde/intern.h"
+#include "sonde/hash.h"
+#include "sonde/vector.h"
 #include "image/demangle.h"
 #include "image/elf_file.h"
 

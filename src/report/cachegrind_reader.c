@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "base/intern.h"
+#include "sonde/intern.h"
 #include "report/line_text.h"
 
 /** Where the reader is in the file: bits, so that a kind of line can name several. */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/intern.h"
+#include "sonde/intern.h"
 #include "report/line_text.h"
 
 /** Names are abbreviated by number, each kind by numbers of its own. */

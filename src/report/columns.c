@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/intern.h"
+#include "sonde/intern.h"
 #include "base/log.h"
 
 /** Shown without --show=, behind what is sorted by, as far as the profile has the events and there is room. */

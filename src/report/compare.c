@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/intern.h"
+#include "sonde/intern.h"
 #include "base/log.h"
 #include "report/cachegrind.h"
 #include "report/report.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/intern.h"
+#include "sonde/intern.h"
 #include "report/line_text.h"
 
 static const char mark[] = "# sonde contexts";

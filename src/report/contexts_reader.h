@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/vector.h"
+#include "sonde/vector.h"
 #include "sonde/context_file.h"
 
 enum { SN_CONTEXTS_EXPLANATION_SIZE = 200 };

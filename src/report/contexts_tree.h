@@ -6,7 +6,7 @@
 #ifndef SONDE_REPORT_CONTEXTS_TREE_H
 #define SONDE_REPORT_CONTEXTS_TREE_H
 
-#include "base/hash.h"
+#include "sonde/hash.h"
 #include "report/contexts_reader.h"
 
 /** A function on a path from the tree's root. */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/intern.h"
+#include "sonde/intern.h"
 #include "report/heap_scan.h"
 
 const char *const sn_heapfile_mode_names[] = {

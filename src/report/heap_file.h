@@ -7,8 +7,8 @@
 #ifndef SONDE_REPORT_HEAP_FILE_H
 #define SONDE_REPORT_HEAP_FILE_H
 
-#include "base/hash.h"
-#include "base/vector.h"
+#include "sonde/hash.h"
+#include "sonde/vector.h"
 #include "report/heap_input.h"
 
 enum { SN_HEAPFILE_VERSION = 5, SN_HEAPFILE_EXPLANATION_SIZE = 256 };

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/arena.h"
+#include "sonde/arena.h"
 
 enum {
     PAGES = 1 << (SN_HEAPFILE_REGION_BITS - SN_HEAPFILE_PAGE_BITS),

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "base/arena.h"
+#include "sonde/arena.h"
 #include "base/log.h"
 
 void sn_heapfile_input_open(sn_heapfile_input *input, int descriptor) {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/intern.h"
+#include "sonde/intern.h"
 
 void sn_scan_begin(sn_scan *scan, int descriptor) {
     memset(scan, 0, sizeof *scan);

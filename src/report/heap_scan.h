@@ -15,7 +15,7 @@
 #ifndef SONDE_REPORT_HEAP_SCAN_H
 #define SONDE_REPORT_HEAP_SCAN_H
 
-#include "base/vector.h"
+#include "sonde/vector.h"
 #include "report/heap_input.h"
 
 enum { SN_SCAN_WRONG_SIZE = 200, SN_SCAN_MOST_DEPTH = 64 };

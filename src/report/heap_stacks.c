@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "base/intern.h"
+#include "sonde/intern.h"
 #include "report/heap_records.h"
 
 /** What --ignore-alloc-fns leaves out at the inner end of a stack: functions with one of these in their names. "???" is there

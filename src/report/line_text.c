@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/intern.h"
+#include "sonde/intern.h"
 
 bool sn_line_wrong(sn_line_text *line, const char *format, ...) {
     char what[120];

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/vector.h"
+#include "sonde/vector.h"
 
 enum { SN_MASSIF_EXPLANATION_SIZE = 200, SN_MASSIF_NONE = UINT32_MAX, SN_MASSIF_MOST_DEPTH = 1000 };
 

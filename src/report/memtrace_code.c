@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/intern.h"
+#include "sonde/intern.h"
 
 enum { LONGEST_NAME = 1 << 16 };
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <zstd.h>
 
-#include "base/hash.h"
+#include "sonde/hash.h"
 #include "base/log.h"
 #include "report/memtrace_code.h"
 #include "report/memtrace_events.h"

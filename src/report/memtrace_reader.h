@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/vector.h"
+#include "sonde/vector.h"
 #include "tools/memtrace/format.h"
 
 /** A place in the code that accesses memory. Names are interned or NULL. */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "sonde/arena.h"
 #include "base/log.h"
 
 struct sn_reuse {

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "base/hash.h"
+#include "sonde/hash.h"
 
 typedef struct sn_reuse sn_reuse;
 

@@ -6,7 +6,7 @@
 #ifndef SONDE_REPORT_MEMTRACE_TALLY_H
 #define SONDE_REPORT_MEMTRACE_TALLY_H
 
-#include "base/hash.h"
+#include "sonde/hash.h"
 #include "report/memtrace_reader.h"
 #include "report/memtrace_reuse.h"
 

@@ -12,8 +12,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/hash.h"
-#include "base/vector.h"
+#include "sonde/hash.h"
+#include "sonde/vector.h"
 
 enum { SN_PROFILE_MOST_EVENTS = 64 };
 

@@ -8,11 +8,11 @@
 
 #include <inttypes.h>
 
-#include "base/arena.h"
-#include "base/hash.h"
-#include "base/intern.h"
+#include "sonde/arena.h"
+#include "sonde/hash.h"
+#include "sonde/intern.h"
 #include "base/log.h"
-#include "base/vector.h"
+#include "sonde/vector.h"
 #include "service/contexts.h"
 
 enum { MOST_INLINED = 32 };

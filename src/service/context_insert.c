@@ -8,8 +8,8 @@
  * function's entry if a symbol says so, or if no symbol covers it and it is called.
  * Owns the set of known entries and the numbers of call sites; all under sn_jit_lock.
  */
-#include "base/arena.h"
-#include "base/hash.h"
+#include "sonde/arena.h"
+#include "sonde/hash.h"
 #include "base/log.h"
 #include "guest/loader.h"
 #include "jit/insert.h"

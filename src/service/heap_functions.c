@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "base/arena.h"
+#include "sonde/arena.h"
 #include "base/lock.h"
 #include "guest/request.h"
 #include "jit/cache.h"

@@ -4,10 +4,10 @@
  * The requests and their meaning: valgrind.h 3.19, and memcheck's manual 4.8 for pools. They are made one at a time, under a lock
  * that is the engine's, so that no fork finds it taken.
  */
-#include "base/arena.h"
-#include "base/hash.h"
+#include "sonde/arena.h"
+#include "sonde/hash.h"
 #include "base/lock.h"
-#include "base/vector.h"
+#include "sonde/vector.h"
 #include "service/heap.h"
 
 enum {

@@ -4,7 +4,7 @@
  * glibc's blocks say so themselves. Other allocators have classes of sizes: the client is asked once for each size, by a call of
  * the allocator's own function, and the answer is kept. See heap.h. Runs in the code cache too, but for what is said there.
  */
-#include "base/hash.h"
+#include "sonde/hash.h"
 #include "service/heap.h"
 
 /* glibc malloc/malloc.c (malloc_usable_size, musable): the word before the block is the chunk's size with three flags, the

@@ -7,11 +7,11 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/hash.h"
-#include "base/intern.h"
+#include "sonde/arena.h"
+#include "sonde/hash.h"
+#include "sonde/intern.h"
 #include "base/log.h"
-#include "base/vector.h"
+#include "sonde/vector.h"
 #include "jit/runtime.h"
 #include "service/hooks.h"
 #include "service/locate.h"

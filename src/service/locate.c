@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "base/arena.h"
-#include "base/intern.h"
+#include "sonde/arena.h"
+#include "sonde/intern.h"
 #include "base/lock.h"
 #include "guest/dispatch.h"
 #include "guest/space.h"

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "sonde/hash.h"
 #include "base/lock.h"
 #include "base/settings.h"
-#include "base/vector.h"
+#include "sonde/vector.h"
 #include "guest/space.h"
 #include "jit/translate.h"
 #include "sonde/tool.h"

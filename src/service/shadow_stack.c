@@ -3,7 +3,7 @@
  */
 #include "service/shadow_stack.h"
 
-#include "base/hash.h"
+#include "sonde/hash.h"
 #include "base/spin.h"
 #include "service/context_tree.h"
 #include "service/hooks.h"

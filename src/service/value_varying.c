@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/vector.h"
+#include "sonde/vector.h"
 #include "guest/thread.h"
 #include "jit/analysis.h"
 #include "jit/runtime.h"

@@ -1,9 +1,9 @@
 /**
- * @fileoverview Unit test of src/base/arena.c.
+ * @fileoverview Unit test of <sonde/arena.h>.
  */
 #include <string.h>
 
-#include "base/arena.h"
+#include "sonde/arena.h"
 #include "unit.h"
 
 static void memory_is_zero_aligned_and_apart(void **state) {

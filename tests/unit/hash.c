@@ -1,7 +1,7 @@
 /**
- * @fileoverview Unit test of src/base/hash.c: random operations against a plain array.
+ * @fileoverview Unit test of <sonde/hash.h>: random operations against a plain array.
  */
-#include "base/hash.h"
+#include "sonde/hash.h"
 
 #include <string.h>
 

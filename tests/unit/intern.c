@@ -1,7 +1,7 @@
 /**
  * @fileoverview Unit test of src/base/intern.c and, under contention, of src/base/lock.c.
  */
-#include "base/intern.h"
+#include "sonde/intern.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -12,7 +12,7 @@
 
 #include "base/report_file.h"
 #include "base/settings.h"
-#include "base/vector.h"
+#include "sonde/vector.h"
 #include "report/memtrace_reader.h"
 #include "sonde/tool.h"
 #include "tools/memtrace/code.h"

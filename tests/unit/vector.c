@@ -1,7 +1,7 @@
 /**
- * @fileoverview Unit test of src/base/vector.h.
+ * @fileoverview Unit test of <sonde/vector.h>.
  */
-#include "base/vector.h"
+#include "sonde/vector.h"
 
 #include "unit.h"
 

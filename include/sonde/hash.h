@@ -1,28 +1,34 @@
 /**
- * @fileoverview A map from 64-bit keys to 64-bit values: open addressing on pages of its own, no malloc, no lock.
+ * @file sonde/hash.h
+ * Maps from 64-bit keys to 64-bit values, the most common of the tables of <sonde/table.h>, as functions.
  *
- * Every key is allowed, 0 included. Not thread-safe. Linear probing; removal moves later entries back, so that nothing
- * wears out.
+ * Every key is allowed, 0 included. On pages of their own: no malloc. No lock: who shares a map must lock it. Not for SN_FAST
+ * functions.
  */
-#ifndef SONDE_BASE_HASH_H
-#define SONDE_BASE_HASH_H
+#ifndef SONDE_HASH_H
+#define SONDE_HASH_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <sonde/table.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+/** A hash value of bytes: what <sonde/index.h> wants. See also sn_hash_mix() and sn_hash_combine(). */
+uint64_t sn_hash_bytes(const void *bytes, size_t size);
 
 typedef struct sn_hash_entry {
     uint64_t key, value;
 } sn_hash_entry;
 
 /** All zero is a valid, empty map. */
-typedef struct sn_hash {
-    sn_hash_entry *entries; /**< room of them; an entry with key 0 is free */
-    size_t room;            /**< a power of two, or 0 */
-    size_t used;            /**< entries, the one of key 0 not counted */
-    bool has_zero;          /**< key 0 is kept apart */
-    uint64_t zero_value;
-} sn_hash;
+typedef SN_TABLE(sn_hash_entry) sn_hash;
 
 /** Where the value of `key` is, or NULL. Valid until the next insertion or removal. */
 uint64_t *sn_hash_find(const sn_hash *hash, uint64_t key);
@@ -50,16 +56,10 @@ void sn_hash_clear(sn_hash *hash);
 /** Give the memory back; the map is empty. */
 void sn_hash_release(sn_hash *hash);
 
-/** A well-mixed number from a number: also for tables of one's own. */
-static inline uint64_t sn_hash_mix(uint64_t key) {
-    key ^= key >> 32;
-    key *= UINT64_C(0x9e3779b97f4a7c15);
-    key ^= key >> 29;
-    key *= UINT64_C(0xbf58476d1ce4e5b9);
-    return key ^ key >> 32;
-}
+#pragma GCC visibility pop
 
-/** The same from bytes. */
-uint64_t sn_hash_bytes(const void *bytes, size_t size);
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,5 +1,6 @@
 /**
- * @fileoverview Growable arrays of any type, on pages of their own: no malloc, no lock.
+ * @file sonde/vector.h
+ * Growable arrays of any type, on pages of their own: no malloc, no lock.
  *
  *     SN_VECTOR(uint64_t) addresses = {0};
  *     *sn_vector_add(&addresses) = 5;
@@ -9,16 +10,21 @@
  * A vector of all zero bytes is valid and empty; a struct that holds SN_VECTOR members may be copied as a whole, after
  * which only one copy may be used. Elements are zero when added. Growth moves elements: keep indexes, not pointers.
  * Memory grows by doubling, by moving page tables rather than bytes. Meant for few and large arrays: each takes whole
- * pages.
+ * pages. No memory ends the run with one line. Who shares a vector must lock it. Adding is not for SN_FAST functions.
  */
-#ifndef SONDE_BASE_VECTOR_H
-#define SONDE_BASE_VECTOR_H
+#ifndef SONDE_VECTOR_H
+#define SONDE_VECTOR_H
 
 #include <stddef.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include <sonde/arena.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The type of a vector of such elements. */
 #define SN_VECTOR(type) \
     struct {            \
         type *items;    \
@@ -26,8 +32,12 @@
         size_t room;    \
     }
 
+#pragma GCC visibility push(default)
+
 /** Make room for `wanted` elements altogether. Used by the macros below. */
 void sn_vector_grow(void **items, size_t *room, size_t wanted, size_t element_size);
+
+#pragma GCC visibility pop
 
 /** Room for at least `wanted` elements, so that adding up to there moves nothing. */
 #define sn_vector_reserve(vector, wanted)                                                             \
@@ -35,7 +45,7 @@ void sn_vector_grow(void **items, size_t *room, size_t wanted, size_t element_si
         if ((vector)->room < (wanted)) {                                                              \
             void *sn_vector_moved = (vector)->items;                                                  \
             sn_vector_grow(&sn_vector_moved, &(vector)->room, (wanted), sizeof *(vector)->items);     \
-            (vector)->items = sn_vector_moved;                                                        \
+            (vector)->items = (__typeof__((vector)->items))sn_vector_moved;                                                  \
         }                                                                                             \
     } while (0)
 
@@ -87,5 +97,9 @@ void sn_vector_grow(void **items, size_t *room, size_t wanted, size_t element_si
                              sn_vector_self->room * sizeof *sn_vector_self->items);      \
         memset(sn_vector_self, 0, sizeof *sn_vector_self);                               \
     } while (0)
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

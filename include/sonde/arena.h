@@ -1,18 +1,25 @@
 /**
- * @fileoverview Memory that is only ever given back all at once, straight from mmap.
+ * @file sonde/arena.h
+ * Memory that is only ever given back all at once, and pages for large objects: straight from mmap.
  *
- * The engine does not use malloc for what it allocates while the client runs: the lock of the C library's allocator
- * may be held by a thread that was interrupted. An arena has no lock: who shares one must lock it.
+ * Neither the engine nor a tool needs malloc for what is allocated while the client runs: no lock is taken here that an
+ * interrupted thread may hold. An arena has no lock of its own: who shares one must lock it. Not for SN_FAST functions.
  */
-#ifndef SONDE_BASE_ARENA_H
-#define SONDE_BASE_ARENA_H
+#ifndef SONDE_ARENA_H
+#define SONDE_ARENA_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
 typedef struct sn_arena_chunk sn_arena_chunk;
 
-/** All zero is a valid, empty arena. */
+/** All zero is a valid, empty arena. The members are its own. */
 typedef struct sn_arena {
     sn_arena_chunk *newest;
     unsigned char *next; /**< first free byte of the newest chunk */
@@ -34,8 +41,19 @@ void sn_arena_release(sn_arena *arena);
 
 /** Pages for one large object: zeroed, `size` rounded up to pages. Ends the run with one line when there are none. */
 void *sn_pages_allocate(size_t size) __attribute__((returns_nonnull));
+/** Give them back; `size` as it was asked for. */
 void sn_pages_release(void *pages, size_t size);
 /** Grow in place or move. What was added is zero. */
 void *sn_pages_resize(void *pages, size_t old_size, size_t new_size) __attribute__((returns_nonnull));
+
+/** Address space for `size` bytes that take memory as they are touched, zeroed at first, so that what grows in it needs nobody to
+    ask: for SN_FAST functions. NULL when there is none. Given back by sn_pages_release(). */
+void *sn_pages_reserve(size_t size);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
