@@ -292,7 +292,7 @@ def test_threads_and_fork(sonde, tmp_path):
 def test_timeline_of_a_forked_child(sonde, tmp_path):
     source = ROOT / "tests" / "programs" / "heap_threads.c"
     subprocess.run(["gcc", "-O1", "-g", "-pthread", "-o", tmp_path / "threads", source], check=True, timeout=60)
-    run(sonde, tmp_path, "--massif-out-file=t.%p", tmp_path / "threads", "1", "20000", "late")
+    run(sonde, tmp_path, "--time-unit=i", "--massif-out-file=t.%p", tmp_path / "threads", "1", "20000", "late")
     profiles = [files.massif(path.read_text())[1] for path in tmp_path.glob("t.*")]
     assert len(profiles) == 2
     for snapshots in profiles:

@@ -57,8 +57,9 @@ def blocks(sonde, tool, program, *arguments, options=(), preload=None):
 
 @pytest.mark.parametrize("source", ("heap_calls.c", "heap_calls.cpp"))
 @pytest.mark.parametrize("flags", ((), ("-static",)), ids=("dynamic", "static"))
-def test_every_function(sonde, tool, build, source, flags):
-    wanted, seen = blocks(sonde, tool, build(source, *flags))
+@pytest.mark.parametrize("unwinds", ("no", "yes"))
+def test_every_function(sonde, tool, build, source, flags, unwinds):
+    wanted, seen = blocks(sonde, tool, build(source, *flags), options=[f"--unwinds={unwinds}"])
     assert len(wanted) > 20 and seen == wanted
 
 
@@ -70,11 +71,12 @@ def test_under_any_switch(sonde, tool, build, switch):
 
 @pytest.mark.parametrize("source", ("heap_calls.c", "heap_calls.cpp"))
 @pytest.mark.parametrize("allocator", ALLOCATORS)
-def test_other_allocators(sonde, tool, build, source, allocator):
+@pytest.mark.parametrize("unwinds", ("no", "yes"))
+def test_other_allocators(sonde, tool, build, source, allocator, unwinds):
     library = LIBRARIES / ALLOCATORS[allocator]
     if not library.exists():
         pytest.skip(f"{library} is not installed")
-    wanted, seen = blocks(sonde, tool, build(source), "foreign", preload=library)
+    wanted, seen = blocks(sonde, tool, build(source), "foreign", options=[f"--unwinds={unwinds}"], preload=library)
     assert len(wanted) > 20 and seen == wanted
 
 
@@ -115,8 +117,9 @@ def test_freed_blocks_are_known_for_a_while(sonde, tool, build):
 
 
 @pytest.mark.parametrize("threads", (1, 4))
-def test_threads(sonde, tool, build, threads):
-    wanted, seen = blocks(sonde, tool, build("heap_threads.c"), str(threads), "30000", options=["--counts=yes"])
+@pytest.mark.parametrize("unwinds", ("no", "yes"))
+def test_threads(sonde, tool, build, threads, unwinds):
+    wanted, seen = blocks(sonde, tool, build("heap_threads.c"), str(threads), "30000", options=["--counts=yes", f"--unwinds={unwinds}"])
     assert seen == wanted
 
 

@@ -167,6 +167,7 @@ void sn_regions_remove(sn_regions *regions, uint64_t start, uint64_t end) {
     size_t last = sn_regions_lower(regions, end);
     /* `last` is the first region above `end`; it starts at or above `end` because of the split. */
     if (last > first) {
+        __atomic_store_n(&regions->losses, regions->losses + 1, __ATOMIC_RELEASE);
         close_gap(regions, first, last);
         uint64_t above = first < regions->count ? regions->items[first].start : UINT64_MAX;
         regions->full_from = above > regions->full_from ? above : regions->full_from;
@@ -186,5 +187,6 @@ void sn_regions_protect(sn_regions *regions, uint64_t start, uint64_t end, int p
     split(regions, end);
     size_t index = sn_regions_lower(regions, start);
     regions->items[index].protection = protection;
+    if (!(protection & PROT_READ)) __atomic_store_n(&regions->losses, regions->losses + 1, __ATOMIC_RELEASE);
     merge_around(regions, index);
 }

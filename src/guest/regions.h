@@ -17,6 +17,7 @@ typedef struct sn_regions {
     /* For placement.c: above full_from, up to where ordinary memory is placed, is no hole of full_length bytes. Kept true
        here when something is removed. full_length 0: nothing is known. */
     uint64_t full_from, full_length;
+    uint64_t losses; /**< how often memory went, or may have become unreadable */
 } sn_regions;
 
 /** What one change can need at most: a split at each end and the new region. */

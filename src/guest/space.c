@@ -22,6 +22,8 @@
 sn_space sn_space_current = {
     .break_current = SN_BREAK_START, .address_limit = UINT64_MAX, .data_limit = UINT64_MAX};
 
+const uint64_t *const sn_space_losses = &sn_space_current.regions.losses;
+
 void sn_space_init(void) {
     sn_kernel_pages_visit(sn_space_record);
 }

@@ -40,6 +40,9 @@ typedef struct sn_region {
     once before the loader. */
 void sn_space_init(void);
 
+/** How often memory of the client went, or may have become unreadable. Any thread may look, without the lock. */
+extern const uint64_t *const sn_space_losses;
+
 /** Copy out the region that holds `address`. */
 bool sn_space_find(uint64_t address, sn_region *region);
 

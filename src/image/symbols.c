@@ -19,7 +19,8 @@ struct sn_image {
     sn_elf_file *debug; /**< separate debug information, NULL when there is none */
     sn_symbol_table symbols, variables;
     sn_line_table *lines;
-    bool is_debug_searched, are_symbols_read, are_variables_read, are_lines_read;
+    sn_unwind_table *frames;
+    bool is_debug_searched, are_symbols_read, are_variables_read, are_lines_read, are_frames_read;
     sn_hash shown_names; /**< of inlined functions: from the recorded name (interned) to the demangled one (interned) */
 };
 
@@ -40,6 +41,7 @@ void sn_image_close(sn_image *image) {
     if (image == NULL) {
         return;
     }
+    sn_unwind_table_close(image->frames);
     sn_hash_release(&image->shown_names);
     sn_line_table_free(image->lines);
     sn_symbol_table_free(&image->symbols);
@@ -97,6 +99,14 @@ bool sn_image_variable(sn_image *image, uint64_t address, sn_symbol *symbol) {
         sn_symbol_table_read_variables(&image->variables, image->file, debug);
     }
     return show(sn_symbol_table_find(&image->variables, address, &symbol->until), symbol);
+}
+
+bool sn_image_unwind(sn_image *image, uint64_t address, const sn_unwind_registers *registers, sn_unwind_rule *rule) {
+    if (!image->are_frames_read) {
+        image->are_frames_read = true;
+        image->frames = sn_unwind_table_open(image->file, debug_file(image));
+    }
+    return image->frames != NULL && sn_unwind_table_find(image->frames, address, registers, rule);
 }
 
 void sn_image_functions(sn_image *image, sn_function_visitor *visit, void *data) {

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "image/unwind.h"
+
 typedef struct sn_image sn_image;
 
 typedef struct sn_symbol {
@@ -55,6 +57,9 @@ typedef void sn_function_visitor(void *data, const char *name, uint64_t address,
 /** Visit every name of every function: those for the dynamic linker, and those of the symbol table, which stripped files
     have in their debug file. Aliases are told each, some names twice. */
 void sn_image_functions(sn_image *image, sn_function_visitor *visit, void *data);
+
+/** How to get from a frame at `address` to its caller's: false where the file does not say. */
+bool sn_image_unwind(sn_image *image, uint64_t address, const sn_unwind_registers *registers, sn_unwind_rule *rule);
 
 /** The variable that covers `address`; `is_stub` has no meaning. */
 bool sn_image_variable(sn_image *image, uint64_t address, sn_symbol *symbol);

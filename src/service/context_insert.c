@@ -304,7 +304,8 @@ void sn_contexts_insert_after(sn_block *block) {
 
 sn_value sn_current_context(sn_block *block) {
     sn_label is_known = sn_label_new(block);
-    if (!sn_contexts_are_on()) sn_fail(SN_STATUS_ENGINE, "the tool asks for contexts without sn_contexts_enable()");
+    if (!sn_contexts_are_on() || sn_contexts_are_unwound())
+        sn_fail(SN_STATUS_ENGINE, "the tool asks for contexts without sn_contexts_enable()");
     sn_value context = sn_load(block, sn_slot_load(block, sn_shadow.slots.end), LAST(context), 4);
     sn_branch_if(block, SN_NOT_EQUAL, context, constant(block, SN_NO_CONTEXT), is_known);
     sn_value thread = sn_current_thread(block);

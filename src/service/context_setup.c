@@ -12,6 +12,7 @@
 #include "jit/translate.h"
 #include "service/contexts.h"
 #include "service/hooks.h"
+#include "service/unwind.h"
 
 /* Room for frames, committed as it is touched. A frame is 32 bytes, and a call takes at least 8 of the client's stack, usually
    more than 32: a thread's own stack may be a gigabyte, one that the client made 64 megabytes, with nothing but return
@@ -21,13 +22,14 @@
 #define MOST_STACKS (UINT32_C(1) << 14)
 #define SPARE_STACKS 4
 
-static bool is_on;
+static bool is_on, is_unwound;
 static sn_slot own_slot; /**< the stack that the thread began on */
 static char *stacks;     /**< room for MOST_STACKS */
 static uint32_t stack_count;
 static sn_shadow_stack records[MOST_STACKS];
 
 bool sn_contexts_are_on(void) { return is_on; }
+bool sn_contexts_are_unwound(void) { return is_unwound; }
 
 void *sn_contexts_reserve(size_t size) {
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -217,8 +219,7 @@ static void reserve_tree(void) {
     sn_contexts.next_table = sn_contexts.table + FIRST_TABLE;
 }
 
-void sn_contexts_enable(void) {
-    if (is_on) return;
+static void make_ready(void) {
     is_on = true;
     sn_shadow.slots = (sn_shadow_slots){.end = sn_slot_new(), .current = sn_slot_new()};
     own_slot = sn_slot_new();
@@ -228,9 +229,44 @@ void sn_contexts_enable(void) {
     sn_shadow.suspended = sn_contexts_reserve(MOST_STACKS * sizeof(sn_shadow_stack *));
     reserve_tree();
     sn_contexts_insert_init();
+}
+
+void sn_contexts_enable(void) {
+    if (is_on) return;
+    make_ready();
     sn_translate_follow(&(sn_call_follower){sn_contexts_insert_before, sn_contexts_insert_after, again});
     sn_stack_listening = (sn_stack_listener){thread_begins, thread_ends, sn_shadow_signal,
                                              signal_returned, before_fork, after_fork};
+}
+
+/* ------------------------------------------------------------------------------------------- by unwinding */
+
+static void unwound_thread_begins(sn_thread *thread, const sn_thread *parent) {
+    thread_begins(thread, parent);
+    sn_unwind_thread_begins(thread);
+}
+
+static void unwound_thread_ends(sn_thread *thread) {
+    sn_unwind_thread_ends(thread);
+    thread_ends(thread);
+}
+
+static void signal_comes(sn_thread *thread, uint64_t interrupted, uint64_t frame, uint64_t handler) {
+    (void)thread, (void)interrupted, (void)frame, (void)handler;
+}
+
+static void signal_is_over(sn_thread *thread, uint64_t from, uint64_t to) { (void)thread, (void)from, (void)to; }
+
+static void nothing_behind(sn_block *block) { (void)block; }
+
+void sn_contexts_enable_unwound(void) {
+    if (is_on) return;
+    is_unwound = true;
+    make_ready();
+    sn_unwind_init();
+    sn_translate_follow(&(sn_call_follower){sn_hooks_insert_unwound, nothing_behind, again});
+    sn_stack_listening = (sn_stack_listener){unwound_thread_begins, unwound_thread_ends, signal_comes,
+                                             signal_is_over, before_fork, after_fork};
 }
 
 void sn_contexts_watch(sn_counter counter, sn_call_watcher *left) {

@@ -47,7 +47,7 @@ static void grow(void) {
     for (uint32_t number = 1; number < sn_contexts.count; number++) *place_of(&sn_contexts.nodes[number]) = number;
 }
 
-static uint32_t node_of(uint32_t caller, uint32_t site, uint64_t function) {
+uint32_t sn_context_node_of(uint32_t caller, uint32_t site, uint64_t function) {
     const sn_context_node node = {.function = function, .caller = caller, .site = site};
     uint32_t known = find_unlocked(&node);
     if (known) return known;
@@ -68,10 +68,10 @@ uint32_t sn_context_resolve(sn_thread *thread) {
     while (frame->context == SN_NO_CONTEXT && frame->slot != UINT64_MAX) frame--;
     if (frame->context == SN_NO_CONTEXT) { /* the base */
         frame->context = (uint32_t)frame->data;
-        if (frame->target) frame->context = node_of((uint32_t)frame->data, SN_SITE_NONE, frame->target);
+        if (frame->target) frame->context = sn_context_node_of((uint32_t)frame->data, SN_SITE_NONE, frame->target);
     }
     uint32_t context = frame->context;
-    while (++frame < end) context = frame->context = node_of(context, frame->site, frame->target);
+    while (++frame < end) context = frame->context = sn_context_node_of(context, frame->site, frame->target);
     return context;
 }
 

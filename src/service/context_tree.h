@@ -34,6 +34,9 @@ extern sn_context_nodes sn_contexts;
 /** The thread's current context. */
 uint32_t sn_context_resolve(sn_thread *thread);
 
+/** The node of a function that is called from a node's; made if there is none. In the code cache too. */
+uint32_t sn_context_node_of(uint32_t caller, uint32_t site, uint64_t function);
+
 /** The same for inserted code. */
 uint64_t sn_context_resolve_inserted(sn_thread *thread);
 

@@ -3,8 +3,11 @@
  */
 #include "base/log.h"
 #include "service/contexts.h"
+#include "service/unwind.h"
 
-sn_context sn_context_of(sn_thread *thread) { return sn_context_resolve(thread); }
+sn_context sn_context_of(sn_thread *thread) {
+    return sn_contexts_are_unwound() ? sn_unwind_here(thread) : sn_context_resolve(thread);
+}
 
 sn_context sn_context_count(void) { return __atomic_load_n(&sn_contexts.count, __ATOMIC_ACQUIRE) - 1; }
 

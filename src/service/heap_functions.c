@@ -144,6 +144,10 @@ void sn_heap_functions_hook(void) {
 
 bool sn_heap_function_is_own(const sn_hook *hook) { return hook >= hooks && hook < hooks + FUNCTIONS; }
 
+bool sn_heap_function_needs_frame(const sn_hook *hook) {
+    return ((const sn_heap_function *)hook->data)->act != SN_HEAP_FREES || sn_heap.options.death;
+}
+
 /* ------------------------------------------------------------------------------------------------ allocators */
 
 /** By what other name an allocator with a prefix has the function that measures. */

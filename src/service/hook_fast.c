@@ -53,17 +53,15 @@ void sn_hook_entered(sn_thread *thread, const sn_hook_place *place, uint64_t a, 
     sn_hook_keep(thread, record, place->hook->begin(thread, &record->call));
 }
 
-/** Tell the end of one call; a fast one may change what is returned. */
-static void tell_end(sn_thread *thread, sn_hook_record *record, bool returns) {
+/** Tell the end of one call; a fast one may change what is returned. `result` is NULL if it was left by a jump. */
+static void tell_end(sn_thread *thread, sn_hook_record *record, const uint64_t *result) {
     sn_hooked_call *call = &record->call;
-    call->has_returned = returns;
-    if (returns) call->result = sn_hook_result(thread);
-    uint64_t result = call->result;
+    call->has_returned = result != 0;
+    if (result) call->result = *result;
     call->hook->end(thread, call);
-    if (returns && call->result != result) sn_hook_set_result(thread, call->result);
 }
 
-void sn_hook_left(sn_thread *thread, sn_call_frame *frame, bool returns) {
+void sn_hook_left_with(sn_thread *thread, sn_call_frame *frame, uint64_t *result) {
     sn_hook_stack *stack = stack_of(thread);
     frame->slot &= ~SN_FRAME_HOOK_MARKS;
     sn_hook_record *record = stack->end;
@@ -71,7 +69,15 @@ void sn_hook_left(sn_thread *thread, sn_call_frame *frame, bool returns) {
     while (record > stack->records && record[-1].call.frame != frame) record--;
     for (; record > stack->records && record[-1].call.frame == frame; record--) {
         record[-1].call.frame = NULL;
-        if (record[-1].outcome == SN_HOOK_GOES_ON) tell_end(thread, &record[-1], returns);
+        if (record[-1].outcome != SN_HOOK_GOES_ON) continue;
+        tell_end(thread, &record[-1], result);
+        if (result) *result = record[-1].call.result;
     }
     while (stack->end > stack->records && !stack->end[-1].call.frame) stack->end--;
+}
+
+void sn_hook_left(sn_thread *thread, sn_call_frame *frame, bool returns) {
+    uint64_t before = returns ? sn_hook_result(thread) : 0, result = before;
+    sn_hook_left_with(thread, frame, returns ? &result : NULL);
+    if (result != before) sn_hook_set_result(thread, result);
 }

@@ -3,6 +3,7 @@
  */
 #include "service/hooks.h"
 #include "service/shadow_stack.h"
+#include "service/unwind.h"
 
 static void insert_fast(sn_block *block, const sn_hook_place *place) {
     sn_value arguments[2 + SN_HOOK_ARGUMENTS] = {sn_current_thread(block), sn_constant(block, (uint64_t)(uintptr_t)place)};
@@ -34,6 +35,51 @@ void sn_hooks_insert_entry(sn_block *block, unsigned index, uint64_t address) {
             sn_value arguments[] = {sn_current_thread(block), sn_constant(block, (uint64_t)(uintptr_t)place)};
             sn_call(block, (void *)sn_hook_begin_slowly, 2, arguments);
         }
+    }
+}
+
+/* ----------------------------------------------------------------------- contexts found by unwinding */
+
+static void insert_unwound_entry(sn_block *block, unsigned index, sn_hook_place *place) {
+    sn_insert_before(block, index);
+    if (sn_hooks_service && sn_hooks_service->is_own(place->hook)) insert_service(block, place);
+    if (!place->needs_frame) {
+        insert_fast(block, place);
+        return;
+    }
+    sn_label is_known = sn_label_new(block);
+    sn_value thread = sn_current_thread(block), at = sn_constant(block, (uint64_t)(uintptr_t)place);
+    sn_value arguments[2 + SN_HOOK_ARGUMENTS] = {thread, at, sn_stack_pointer(block),
+                                                 sn_register_value(block, sn_unwind_frame_register)};
+    sn_value must_ask = sn_call_fast(block, (void *)sn_hook_unwound_begins, 4, arguments);
+    sn_branch_if(block, SN_EQUAL, must_ask, sn_constant(block, 0), is_known);
+    sn_call(block, (void *)sn_hook_unwound_begins_slowly, 2, arguments);
+    sn_label_here(block, is_known);
+    for (unsigned i = 0; i < SN_HOOK_ARGUMENTS; i++)
+        arguments[2 + i] = sn_register_value(block, sn_hook_argument_registers[i]);
+    sn_call_fast(block, (void *)sn_hook_unwound_entered, 2 + SN_HOOK_ARGUMENTS, arguments);
+}
+
+/** A call whose end is told has its return address here, and returns, if the stack pointer is just above that. */
+static void insert_unwound_return(sn_block *block, unsigned index) {
+    sn_insert_before(block, index);
+    sn_label is_usual = sn_label_new(block);
+    sn_value last = sn_load(block, sn_slot_load(block, sn_shadow.slots.end),
+                            (int32_t)offsetof(sn_call_frame, slot) - (int32_t)sizeof(sn_call_frame), 8);
+    sn_value wanted = sn_compute(block, SN_ADD, sn_stack_pointer(block), sn_constant(block, SN_FRAME_HOOKED));
+    sn_branch_if(block, SN_NOT_EQUAL, last, wanted, is_usual);
+    sn_value arguments[] = {sn_current_thread(block), sn_register_value(block, sn_hook_result_register)};
+    sn_call_fast(block, (void *)sn_hook_unwound_returned, 2, arguments);
+    sn_label_here(block, is_usual);
+}
+
+void sn_hooks_insert_unwound(sn_block *block) {
+    for (unsigned i = 0; i < block->count; i++) {
+        const sn_instruction *view = &block->views[i];
+        if (sn_unwind_is_watched(view->address)) insert_unwound_return(block, i);
+        for (sn_hook_place *place = sn_hooks_at(view->address); place; place = place->next) insert_unwound_entry(block, i, place);
+        if (view->kind == SN_KIND_CALL || view->kind == SN_KIND_CALL_INDIRECT)
+            sn_unwind_note_call(view->address, view->address + view->length);
     }
 }
 

@@ -13,9 +13,11 @@
 #include "base/log.h"
 #include "sonde/vector.h"
 #include "jit/runtime.h"
+#include "service/contexts.h"
 #include "service/hooks.h"
 #include "service/locate.h"
 #include "service/select.h"
+#include "service/unwind.h"
 
 /** A mapping of code whose names were read. */
 typedef struct known_code {
@@ -63,7 +65,9 @@ static void put(const sn_hook *hook, uint64_t address) {
     for (; *link; link = &(*link)->next)
         if (stands_for((*link)->hook, hook)) return;
     sn_hook_place *place = sn_arena_allocate(&arena, sizeof *place);
-    *place = (sn_hook_place){.hook = hook, .address = address};
+    bool is_service = sn_hooks_service && sn_hooks_service->is_own(hook);
+    *place = (sn_hook_place){.hook = hook, .address = address,
+                             .needs_frame = !is_service || sn_hooks_service->needs_frame(hook)};
     *link = place;
 }
 
@@ -131,6 +135,7 @@ static void code_is_used(const char *path, uint64_t start, uint64_t end, uint64_
         else i++;
     }
     remove_between(start, end);
+    if (sn_contexts_are_unwound()) sn_unwind_forget(start, end);
     *sn_vector_add(&known) = (known_code){path, start, end, offset};
     read_names(&known.items[known.count - 1], NULL);
 }
@@ -187,6 +192,8 @@ void sn_hook_add(const sn_hook *hook) {
     if (!hook->begin || all.count == MOST_HOOKS)
         sn_fail(SN_STATUS_ENGINE, hook->begin ? "the tool hooks more than 65536 functions" : "the tool's hook has no `begin`");
     begin();
+    if (sn_contexts_are_unwound() && hook->way == SN_HOOK_SLOW)
+        sn_fail(SN_STATUS_ENGINE, "the tool has slow hooks, for which calls must be followed, but contexts by unwinding");
     sn_lock_acquire(&sn_jit_lock);
     *sn_vector_add(&all) = hook;
     if (hook->way == SN_HOOK_SLOW && hook->end) wants_returns = true;

@@ -8,6 +8,7 @@
 #include "guest/thread.h"
 #include "service/hooks.h"
 #include "service/shadow_stack.h"
+#include "service/unwind.h"
 
 /** Room for calls in progress, committed as it is touched. Calls beyond it are not seen. */
 #define STACK_SIZE (UINT64_C(1) << 26)
@@ -135,4 +136,13 @@ void sn_hook_end_slowly(sn_thread *thread) {
     for (sn_call_frame *frame = sn_call_frame_of(thread); frame && (frame->slot & ~SN_FRAME_MARKS) == slot;
          frame = sn_call_frame_below(frame))
         if (frame->slot & SN_FRAME_SLOWLY) end_frame(thread, stack, frame);
+}
+
+void sn_hook_unwound_begins_slowly(sn_thread *thread, const sn_hook_place *place) {
+    sn_unwind_start here = sn_unwind_start_of(thread);
+    uint64_t return_address = *(const uint64_t *)here.stack;
+    const sn_unwind_start caller = {.address = return_address, .stack = here.stack + SN_RETURN_ADDRESS_SIZE, .frame = here.frame};
+    sn_unwind_watch(return_address);
+    /* Now it is known, or else it can't be: then the context has the function alone. */
+    sn_hook_unwound_push(thread, place, here.stack, here.frame, sn_unwind_slowly(thread, &caller));
 }

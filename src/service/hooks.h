@@ -23,6 +23,7 @@ typedef struct sn_hook_place {
     uint64_t address;
     struct sn_hook_place *next; /**< at the same address, in the order in which they were added */
     const void *owner;          /**< of the service that the hook belongs to, by sn_hooks_serve() */
+    bool needs_frame;           /**< its calls' contexts or ends are asked for: sn_hook_service.needs_frame */
 } sn_hook_place;
 
 typedef enum sn_hook_outcome {
@@ -59,6 +60,7 @@ bool sn_hooks_want_returns(void);
 typedef struct sn_hook_service {
     bool (*is_own)(const sn_hook *hook);
     const void *(*prepare)(const sn_hook_place *place); /**< sets `owner`, before code is inserted; under sn_jit_lock */
+    bool (*needs_frame)(const sn_hook *hook);
     const uint64_t *attends; /**< if it is not 0 when such a function begins, `attend` is called first */
     sn_slot own_attends;     /**< the same of a thread */
     void (*attend)(sn_thread *thread, const sn_hook_place *place);
@@ -84,6 +86,8 @@ sn_hook_place *sn_hooks_at(uint64_t address);
 
 /** In front of instruction `index`, where a function begins. Under sn_jit_lock. */
 void sn_hooks_insert_entry(sn_block *block, unsigned index, uint64_t address);
+/** Where contexts are found by unwinding: in front of the functions that are hooked, and where their calls return to. */
+void sn_hooks_insert_unwound(sn_block *block);
 /** In front of a return, whose return address ends at `slot`, while the frame is there. Under sn_jit_lock. */
 void sn_hooks_insert_return(sn_block *block, sn_value slot);
 
@@ -95,12 +99,30 @@ void sn_hook_entered(sn_thread *thread, const sn_hook_place *place, uint64_t a, 
 /** A frame with SN_FRAME_HOOKED goes: by its return, or by a jump. May run in the code cache. */
 void sn_hook_left(sn_thread *thread, sn_call_frame *frame, bool returns);
 
+/** The same, `result` being what it returns, which hooks may change; NULL: it was left by a jump. */
+void sn_hook_left_with(sn_thread *thread, sn_call_frame *frame, uint64_t *result);
+
 /** A new record for the call that is at its first instruction, or NULL. */
 sn_hook_record *sn_hook_push(sn_thread *thread, const sn_hook_place *place);
 /** `begin` has asked for the end: the frame is marked. Else the record goes. */
 void sn_hook_keep(sn_thread *thread, sn_hook_record *record, bool wants_end);
 
+/* ------------------------------------------------------- hook_unwound.c: where contexts are found by unwinding stacks */
+
+/** For inserted code: a function with a fast hook begins. Returns 1 if something must be found out first, by the next one. */
+uint64_t sn_hook_unwound_begins(sn_thread *thread, const sn_hook_place *place, uint64_t stack_pointer, uint64_t frame_pointer);
+/** The frame of that call, whose caller has this context. */
+void sn_hook_unwound_push(sn_thread *thread, const sn_hook_place *place, uint64_t stack_pointer, uint64_t frame_pointer,
+                          uint32_t caller);
+/** Behind sn_hook_entered(): a call whose end nobody wants is over. */
+void sn_hook_unwound_entered(sn_thread *thread, const sn_hook_place *place, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+/** At a return address: the last call returns there. */
+void sn_hook_unwound_returned(sn_thread *thread, uint64_t result);
+
 /* ------------------------------------------------------------------------------------------------ hook_slow.c */
+
+/** Called from inserted code by leaving the cache, instead of sn_hook_unwound_begins(). */
+void sn_hook_unwound_begins_slowly(sn_thread *thread, const sn_hook_place *place);
 
 /** Called from inserted code by leaving the cache. */
 void sn_hook_begin_slowly(sn_thread *thread, const sn_hook_place *place);
@@ -115,6 +137,8 @@ void sn_hooks_thread_forgets(sn_thread *thread);
 
 /** Where functions find their first integer arguments, and leave their result: numbers of general registers. */
 extern const uint8_t sn_hook_argument_registers[SN_HOOK_ARGUMENTS];
+
+extern const uint8_t sn_hook_result_register;
 
 /** The result at a return, seen from code that sn_call_fast_if() has called; and another value for it. */
 uint64_t sn_hook_result(const sn_thread *thread);

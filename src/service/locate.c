@@ -217,6 +217,18 @@ bool sn_locate_function(uint64_t address, sn_function_range *function) {
     return is_known;
 }
 
+bool sn_locate_unwinding(uint64_t address, const sn_unwind_registers *registers, sn_unwind_rule *rule) {
+    sn_region region;
+    sn_image *image;
+    uint64_t in_file;
+    bool is_mapped = sn_space_find(address, &region);
+    sn_locate_lock();
+    module_at(address, is_mapped ? &region : NULL, &image, &in_file);
+    bool is_known = image != NULL && sn_image_unwind(image, in_file, registers, rule);
+    sn_locate_unlock();
+    return is_known;
+}
+
 /** Where there are no source lines, the symbol alone. */
 static unsigned frame_of_symbol(sn_image *image, uint64_t in_file, sn_frame *frame) {
     sn_symbol symbol;

@@ -30,6 +30,9 @@ typedef struct sn_function_range {
 /** The function around `address`; false if none is known. Reads symbols, no debug information. */
 bool sn_locate_function(uint64_t address, sn_function_range *function);
 
+/** How to get from a frame at `address` to its caller's (image/unwind.h); false where its module does not say. */
+bool sn_locate_unwinding(uint64_t address, const sn_unwind_registers *registers, sn_unwind_rule *rule);
+
 /** A mapping of a file's code. */
 typedef struct sn_located_code {
     const char *path;

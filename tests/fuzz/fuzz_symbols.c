@@ -25,7 +25,7 @@ __attribute__((weak)) void sn_fail(int status, const char *format, ...) {
 enum { LONGEST_SECONDS = 20, ADDRESSES = 200 };
 
 static volatile uint64_t sink;
-static unsigned symbols_found, lines_found, frames_found, members_found;
+static unsigned symbols_found, lines_found, frames_found, members_found, rules_found;
 
 static void ask(sn_image *image, uint64_t address) {
     sn_symbol symbol;
@@ -50,6 +50,11 @@ static void ask(sn_image *image, uint64_t address) {
     }
     const char *file = sn_image_function_file(image, address);
     sink += file == NULL ? 0 : strlen(file);
+    sn_unwind_rule rule;
+    if (sn_image_unwind(image, address, &(sn_unwind_registers){.stack = 7, .frame = 6, .return_address = 16}, &rule)) {
+        rules_found++;
+        sink += (uint64_t)rule.offset;
+    }
     sink += sn_image_address_of_offset(image, address, &found) ? found : 0;
 }
 
@@ -175,9 +180,9 @@ int main(int argument_count, char **arguments) {
     int file_count = argument_count - 3;
     for (int i = 0; i < file_count; i++) {
         input original = read_file(arguments[3 + i]);
-        symbols_found = lines_found = frames_found = 0;
+        symbols_found = lines_found = frames_found = rules_found = 0;
         LLVMFuzzerTestOneInput(original.bytes, original.size);
-        if (symbols_found == 0 || lines_found == 0 || frames_found == 0) {
+        if (symbols_found == 0 || lines_found == 0 || frames_found == 0 || rules_found == 0) {
             fprintf(stderr, "fuzz_symbols: %s: nothing found in the unchanged file\n", arguments[3 + i]);
             return 1;
         }

@@ -15,11 +15,12 @@ typedef struct event {
 } event;
 static event *events;
 static _Atomic uint32_t count;
-static bool live, freed_too, counts;
+static bool live, freed_too, counts, unwinds;
 
 static const sn_option options[] = {
     {"live", SN_OPTION_FLAG, &live, "no", NULL, "print the blocks that live at the end"},
     {"freed", SN_OPTION_FLAG, &freed_too, "no", NULL, "print where the last freed block of each address was freed"},
+    {"unwinds", SN_OPTION_FLAG, &unwinds, "no", NULL, "find contexts by unwinding stacks"},
     {"counts", SN_OPTION_FLAG, &counts, "no", NULL, "print sums only"},
     {0},
 };
@@ -52,7 +53,8 @@ SN_FAST static void measured(sn_thread *thread, sn_heap_block *block, uint64_t b
 
 static void start(void) {
     events = calloc(MOST, sizeof *events);
-    sn_heap_enable(&(sn_heap_options){.allocated = allocated, .freed = freed, .measured = measured, .death = true, .kept = 100});
+    sn_heap_enable(&(sn_heap_options){.allocated = allocated, .freed = freed, .measured = measured, .death = true, .kept = 100,
+                                      .unwinds = unwinds});
 }
 
 /** The innermost function of the context whose name begins with `step`, without its Rust crate; NULL if there is none. */

@@ -6,6 +6,7 @@
 #include "service/hooks.h"
 
 const uint8_t sn_hook_argument_registers[SN_HOOK_ARGUMENTS] = {SN_RDI, SN_RSI, SN_RDX, SN_RCX};
+const uint8_t sn_hook_result_register = SN_RAX;
 
 /* Analysis code has saved the client's values of the registers that it uses itself; the others were kept when it called. */
 static bool is_saved(const sn_thread *thread, unsigned reg) { return thread->rare_saved >> reg & 1; }

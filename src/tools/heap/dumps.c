@@ -106,6 +106,10 @@ void heap_dumps_attend(sn_thread *thread) {
     if (heap_current.mode == HEAP_TIMELINE) {
         heap_timeline_take(thread);
     }
+    bool has_looked = heap_current.mode == HEAP_TIMELINE && heap_current.time_unit == HEAP_MILLISECONDS;
+    if (heap_current.every_seconds > 0 && !has_looked) {
+        heap_look_at_clock();
+    }
     uint64_t now = heap_current.every_seconds > 0 ? seconds_now() : 0;
     if (now != 0 && now >= __atomic_load_n(&next_seconds, __ATOMIC_RELAXED)) {
         __atomic_store_n(&next_seconds, now + (uint64_t)heap_current.every_seconds, __ATOMIC_RELAXED);

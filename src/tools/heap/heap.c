@@ -30,8 +30,8 @@ static const char *massif_file = "massif.out.%p";
 static const sn_option options[] = {
     {"mode", SN_OPTION_CHOICE, &heap_current.mode, "timeline", "timeline|live|cumulative|dark-matter|scan", "what is told"},
     {"massif-out-file", SN_OPTION_STRING, &massif_file, "massif.out.%p", "FILE", "timeline: where it goes"},
-    {"time-unit", SN_OPTION_CHOICE, &heap_current.time_unit, "i", "i|ms|B",
-     "timeline: instructions, milliseconds, or bytes allocated and freed"},
+    {"time-unit", SN_OPTION_CHOICE, &heap_current.time_unit, "ms", "ms|i|B",
+     "timeline: milliseconds, instructions (slower), or bytes allocated and freed"},
     {"depth", SN_OPTION_NUMBER, &heap_current.depth, "30", "N", "timeline: calls in a tree"},
     {"alloc-fn", SN_OPTION_LIST, &heap_current.alloc_functions, "none", "FUNCTION",
      "timeline: a function that allocates: trees begin with its caller (several times)"},
@@ -49,6 +49,8 @@ static const sn_option options[] = {
      "live, cumulative, dark-matter: the calls of each block, or of one in 4096 bytes"},
     {"sample-below", SN_OPTION_NUMBER, &heap_current.sample_below, "0", "BYTES",
      "live, cumulative, dark-matter: of smaller blocks one in so many bytes stands for all"},
+    {"contexts", SN_OPTION_CHOICE, &heap_current.contexts, "unwound", "unwound|followed",
+     "where blocks come from: found from the stack, or by following every call (slower; also tail calls)"},
     {"dump-every-bytes", SN_OPTION_NUMBER, &heap_current.every_bytes, "0", "BYTES", "write a file whenever so much was allocated"},
     {"dump-every-seconds", SN_OPTION_NUMBER, &heap_current.every_seconds, "0", "SECONDS", "write a file whenever so much time has gone"},
     {"dump-at-peak", SN_OPTION_FLAG, &heap_current.at_peak, "no", NULL, "live: a file of the blocks that lived at the peak"},
@@ -119,6 +121,7 @@ static void start(void) {
     }
     sn_heap_enable(&(sn_heap_options){.allocated = heap_allocated, .freed = heap_freed, .measured = heap_measured,
                                       .attend = heap_dumps_attend,
+                                      .unwinds = heap_current.contexts == HEAP_UNWOUND && !heap_current.counts_stacks,
                                       .sample_below = (uint64_t)heap_current.sample_below,
                                       .context_bytes = heap_current.stacks_kept ? PARTIAL_STACKS : 0});
 }

@@ -154,7 +154,7 @@ static void write_snapshot(FILE *file, const heap_snapshot *snapshot, size_t num
 }
 
 void heap_massif_write(FILE *file, const heap_snapshot *snapshots, size_t count) {
-    static const char *const units[] = {"i", "ms", "B"};
+    static const char *const units[] = {"ms", "i", "B"};
     const char *const *words;
     int word_count = sn_client_arguments(&words);
     fprintf(file, "desc: --max-snapshots=%ld --depth=%ld --threshold=%.2f\ncmd:", heap_current.max_snapshots, heap_current.depth,

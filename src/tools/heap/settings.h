@@ -8,7 +8,10 @@
 
 typedef enum heap_mode { HEAP_TIMELINE, HEAP_LIVE, HEAP_CUMULATIVE, HEAP_DARK_MATTER, HEAP_SCAN } heap_mode;
 
-typedef enum heap_time_unit { HEAP_INSTRUCTIONS, HEAP_MILLISECONDS, HEAP_BYTES } heap_time_unit;
+typedef enum heap_time_unit { HEAP_MILLISECONDS, HEAP_INSTRUCTIONS, HEAP_BYTES } heap_time_unit;
+
+/** How contexts are found. The size of stacks is known only if calls are followed. */
+typedef enum heap_contexts { HEAP_UNWOUND, HEAP_FOLLOWED } heap_contexts;
 
 /** Why a dump is written. The names are those of docs/heap-file.md. */
 typedef enum heap_cause { HEAP_EXIT, HEAP_PEAK, HEAP_EVERY_BYTES, HEAP_EVERY_SECONDS, HEAP_SIGNAL, HEAP_REQUEST, HEAP_ASKED } heap_cause;
@@ -25,6 +28,7 @@ typedef struct heap_settings {
     bool at_peak;
     bool counts_stacks, pages_as_heap;
     int64_t sample_below;
+    int contexts;           /**< heap_contexts */
     int stacks_kept;        /**< 1: partial */
     bool is_by_site;        /**< cells are contexts, whatever the sizes */
 } heap_settings;

@@ -18,6 +18,8 @@ static sn_slot next_slot, offset_slot, event_slot;
 static uint64_t live_bytes, live_extra, live_total, freed_bytes;
 static uint64_t peak_total, peak_bytes, peak_extra, peak_time;
 static uint64_t milliseconds; /**< as last seen */
+/** The clock is looked at once in so many allocations and frees: as often as a millisecond needs. */
+static uint64_t events_between = 1;
 static uint64_t every_bytes_at = UINT64_MAX;
 static uint64_t admin;
 
@@ -88,12 +90,13 @@ SN_FAST static uint64_t time_of(sn_thread *thread) {
 
 /** Whether it is time for something that is done in the engine. */
 SN_FAST static void look_at_time(sn_thread *thread) {
-    enum { EVENTS_BETWEEN = 64 };
-    bool sees_clock = heap_current.time_unit == HEAP_MILLISECONDS || heap_current.every_seconds > 0;
-    if (heap_current.mode == HEAP_TIMELINE && time_of(thread) >= *sn_slot_of(thread, next_slot)) {
+    bool has_times = heap_current.mode == HEAP_TIMELINE;
+    bool sees_clock = (has_times && heap_current.time_unit == HEAP_MILLISECONDS) || heap_current.every_seconds > 0;
+    if (has_times && time_of(thread) >= *sn_slot_of(thread, next_slot)) {
         sn_heap_attend();
     }
-    if (sees_clock && ++*sn_slot_of(thread, event_slot) % EVENTS_BETWEEN == 0) {
+    if (sees_clock && ++*sn_slot_of(thread, event_slot) >= __atomic_load_n(&events_between, __ATOMIC_RELAXED)) {
+        *sn_slot_of(thread, event_slot) = 0;
         sn_heap_attend();
     }
     if (sn_heap_allocated() >= __atomic_load_n(&every_bytes_at, __ATOMIC_RELAXED)) {
@@ -214,14 +217,23 @@ static void add_instructions(sn_thread *thread, void *sum) {
     *(uint64_t *)sum += own_instructions(thread);
 }
 
-uint64_t heap_time(sn_thread *thread) {
+void heap_look_at_clock(void) {
+    enum { MOST_BETWEEN = 1024 };
     static uint64_t started;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    uint64_t since = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    started = started != 0 ? started : since;
+    uint64_t before = __atomic_exchange_n(&milliseconds, since - started, __ATOMIC_RELAXED);
+    uint64_t between = __atomic_load_n(&events_between, __ATOMIC_RELAXED);
+    between = since - started == before ? 2 * between : between / 2;
+    between = between < 1 ? 1 : between > MOST_BETWEEN ? MOST_BETWEEN : between;
+    __atomic_store_n(&events_between, between, __ATOMIC_RELAXED);
+}
+
+uint64_t heap_time(sn_thread *thread) {
     if (heap_current.time_unit == HEAP_MILLISECONDS) {
-        struct timespec now;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        uint64_t since = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-        started = started != 0 ? started : since;
-        __atomic_store_n(&milliseconds, since - started, __ATOMIC_RELAXED);
+        heap_look_at_clock();
     } else if (counts_instructions()) {
         uint64_t all = __atomic_load_n(&ended_instructions, __ATOMIC_RELAXED);
         sn_threads_visit(add_instructions, &all);

@@ -34,6 +34,9 @@ heap_totals heap_totals_now(void);
 /** At the peak: bytes and extra together were the most. *time: when, in the unit of the time axis. */
 heap_totals heap_totals_peak(uint64_t *time);
 
+/** In the engine: what the clock says, and how soon it is to be looked at again. heap_time() does so if it is the time axis. */
+void heap_look_at_clock(void);
+
 /** The time now, in the unit of the time axis, as the thread that runs knows it: exact for the only thread, else as of the
     thread's last snapshot plus what it has done since. */
 uint64_t heap_time(sn_thread *thread);

@@ -1,0 +1,77 @@
+/**
+ * @fileoverview Calls of hooked functions where contexts are found by unwinding stacks (unwind.h): their frames are the only ones
+ * on the shadow stack. See hooks.h. Runs in the code cache: calls nothing outside, compiled for general registers only.
+ *
+ * A call ends when its return address is reached with the stack pointer just above where it lay. One that was left by a jump is
+ * found out at the next call of a hooked function: it was made at a lower stack pointer, or its return address is no longer
+ * there. Where one hooked function goes on in another one (a tail call), both have the same return address.
+ */
+#include "service/context_tree.h"
+#include "service/hooks.h"
+#include "service/shadow_stack.h"
+#include "service/unwind.h"
+
+static sn_call_frame *end_of(sn_thread *thread) { return (sn_call_frame *)thread->slots[sn_shadow.slots.end]; }
+
+static void drop(sn_thread *thread, sn_call_frame *frame, uint64_t *result) {
+    if (frame->slot & SN_FRAME_HOOKED) sn_hook_left_with(thread, frame, result);
+    thread->slots[sn_shadow.slots.end] = (uint64_t)frame;
+}
+
+/** Whether the call of a frame has been left by a jump, now that `target` is called with the return address at
+    `stack_pointer`. */
+static bool is_left(sn_thread *thread, const sn_call_frame *frame, uint64_t stack_pointer, uint64_t target) {
+    uint64_t at = (frame->slot & ~SN_FRAME_MARKS) - SN_RETURN_ADDRESS_SIZE;
+    if (at < stack_pointer || (at == stack_pointer && frame->target == target)) return true;
+    return !sn_unwind_can_read(thread, at) || *(const uint64_t *)at != sn_shadow.sites[frame->site].return_address;
+}
+
+/** Frames of calls that go on stay: those of callers, and of who was interrupted on another stack. */
+static void drop_left(sn_thread *thread, uint64_t stack_pointer, uint64_t target) {
+    for (sn_call_frame *frame = end_of(thread) - 1; frame->slot != UINT64_MAX; frame--) {
+        if (!is_left(thread, frame, stack_pointer, target)) return;
+        drop(thread, frame, 0);
+    }
+}
+
+void sn_hook_unwound_push(sn_thread *thread, const sn_hook_place *place, uint64_t stack_pointer, uint64_t frame_pointer,
+                          uint32_t caller) {
+    uint64_t return_address = *(const uint64_t *)stack_pointer;
+    const sn_unwind_step *step = sn_unwind_find(sn_unwind_key(return_address, false));
+    uint32_t site = step ? step->site : SN_SITE_NONE;
+    drop_left(thread, stack_pointer, place->address);
+    sn_call_frame *frame = end_of(thread);
+    frame->slot = stack_pointer + SN_RETURN_ADDRESS_SIZE;
+    frame->site = site;
+    frame->target = place->address;
+    frame->data = frame_pointer;
+    frame->context = sn_context_node_of(caller, site, place->address);
+    thread->slots[sn_shadow.slots.end] = (uint64_t)(frame + 1);
+}
+
+uint64_t sn_hook_unwound_begins(sn_thread *thread, const sn_hook_place *place, uint64_t stack_pointer, uint64_t frame_pointer) {
+    uint64_t return_address = *(const uint64_t *)stack_pointer;
+    sn_unwind_start caller;
+    uint32_t context = 0;
+    const sn_unwind_step *step = sn_unwind_find(sn_unwind_key(return_address, false));
+    if (!step || !__atomic_load_n(&step->is_watched, __ATOMIC_ACQUIRE)) return 1;
+    caller.address = return_address;
+    caller.stack = stack_pointer + SN_RETURN_ADDRESS_SIZE;
+    caller.frame = frame_pointer;
+    caller.is_exact = false;
+    if (!sn_unwind(thread, &caller, &context)) return 1;
+    sn_hook_unwound_push(thread, place, stack_pointer, frame_pointer, context);
+    return 0;
+}
+
+void sn_hook_unwound_entered(sn_thread *thread, const sn_hook_place *place, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+    sn_hook_entered(thread, place, a, b, c, d);
+    sn_call_frame *frame = end_of(thread) - 1;
+    if (frame->slot != UINT64_MAX && !(frame->slot & SN_FRAME_HOOKED)) drop(thread, frame, 0);
+}
+
+void sn_hook_unwound_returned(sn_thread *thread, uint64_t result) {
+    sn_call_frame *frame = end_of(thread) - 1;
+    uint64_t slot = frame->slot;
+    for (; frame->slot == slot; frame--) drop(thread, frame, &result);
+}

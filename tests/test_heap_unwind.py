@@ -1,0 +1,147 @@
+"""@fileoverview The calls that `sonde heap` finds by unwinding the client's stack (src/service/unwind.h), where that is not
+ordinary, and compared with calls that were followed.
+"""
+import collections
+import json
+import os
+import subprocess
+
+import pytest
+
+from conftest import ROOT
+
+PROGRAM = ROOT / "tests" / "programs" / "heap_unwind.cpp"
+MAKE = ["malloc", "make"]
+# Of each size: how many blocks, and the functions, innermost first, up to main (or to where a stack begins).
+EXPECTED = {
+    1001: (1, MAKE + ["recurse"] * 31 + ["main"]),
+    1002: (1, MAKE + ["varying", "main"]),
+    1003: (1, MAKE + ["handler", "raise", "interrupted", "on_other_stack", "main"]),
+    1005: (1, MAKE + ["handler", "raise", "interrupted", "on_other_stack", "main"]),
+    1006: (1, MAKE + ["coroutine"]),
+    1007: (1, MAKE + ["coroutine"]),
+    1008: (1, MAKE + ["coroutines", "main"]),
+    1009: (1, MAKE + ["in_thread"]),
+    1010: (1, MAKE + ["???", "generated", "main"]),
+    1011: (3, MAKE + ["after_failure", "main"]),
+    1012: (1, MAKE + ["after_failure", "main"]),
+    1013: (1, ["operator new[](unsigned long)", "array", "main"]),
+}
+ALSO = {"__pthread_kill_implementation", "__pthread_kill_internal", "__pthread_kill", "pthread_kill", "__GI_raise", "gsignal"}
+ENDS = {"main", "coroutine", "in_thread"}
+
+
+def dump(sonde, folder, *words):
+    """The blocks of a run, as (size, functions, innermost first) -> number."""
+    path = folder / "dump.json"
+    done = sonde("heap", "--mode=cumulative", f"--output={path}", *words, timeout=120,
+                 env={**os.environ, "PERL_HASH_SEED": "0", "PYTHONHASHSEED": "0"})
+    assert done.returncode == 0, done.stderr
+    told = json.loads(path.read_text())
+    found = collections.Counter()
+    for block in told["blockList"]:
+        frames = [told["frameTable"][frame].split(": ", 1)[1] for frame in told["traceTable"][block["alloc"]]]
+        found[block["req"], tuple(frame.rsplit(" (", 1)[0] for frame in frames)] += block.get("num", 1)
+    return found
+
+
+def shown(functions):
+    """Without the ways in which C libraries raise signals, and what is outside of ENDS."""
+    functions = [name.split(".")[0] for name in functions]  # .cold, .constprop.0
+    functions = ["raise" if name in ("raise", "__GI_raise", "gsignal") else name for name in functions]
+    for i, name in enumerate(functions):
+        if name in ENDS:
+            functions = functions[:i + 1]
+            break
+    return [name for i, name in enumerate(functions) if name not in ALSO and not (name == "raise" and functions[i - 1] == "raise")]
+
+
+@pytest.mark.parametrize("flags", (["-O0"], ["-O2"], ["-O2", "-static"], ["-O1", "-fno-omit-frame-pointer"]), ids=" ".join)
+@pytest.mark.parametrize("switches", ([], ["--debug-block-limit=1"]), ids=("", "one"))
+def test_where_stacks_are_not_ordinary(sonde, tmp_path, flags, switches):
+    subprocess.run(["g++", "-std=c++17", "-w", "-pthread", "-g", *flags, "-o", tmp_path / "program", PROGRAM], check=True, timeout=120)
+    found = dump(sonde, tmp_path, *switches, tmp_path / "program")
+    for size, expected in EXPECTED.items():
+        mine = [(count, shown(functions)) for (requested, functions), count in found.items() if requested == size]
+        assert mine == [expected], size
+
+
+@pytest.mark.parametrize("script", ("perl", "python3"))
+def test_as_when_calls_are_followed(sonde, tmp_path, script):
+    """Functions that went on in others are not on the stack: all other calls are the same."""
+    words = {"perl": ["perl", "-e", "my %h; $h{$_ % 97} .= sprintf('%05d', $_) for 1 .. 3000; print join ',', map { length } sort values %h"],
+             "python3": ["/usr/bin/python3", "-c", "import json; print(len(json.dumps([{str(i): [i] * 9} for i in range(900)])))"]}[script]
+    unwound = dump(sonde, tmp_path, *words)
+    followed = dump(sonde, tmp_path, "--contexts=followed", *words)
+    by_size = [collections.Counter() for _ in range(2)]
+    for sizes, found in zip(by_size, (unwound, followed)):
+        for (size, _), count in found.items():
+            sizes[size] += count
+    assert by_size[0] == by_size[1]
+
+    def is_part(inner, whole):
+        rest = iter(whole)
+        return all(name in rest for name in inner)
+
+    lists = collections.defaultdict(list)
+    for size, functions in followed:
+        lists[size].append(functions)
+    assert len(unwound) > 50
+    for size, functions in unwound:
+        assert len(functions) > 3
+        assert any(is_part(functions, whole) for whole in lists[size]), (size, functions)
+
+
+LIBRARY = """
+#include <stdlib.h>
+void *NAME(void (*keep)(void *)) { void *block = malloc(SIZE); keep(block); return block; }
+"""
+LOADER = """
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+static void *volatile kept;
+static void keep(void *block) { kept = block; }
+int main(int count, char **arguments) {
+    void *first = NULL;
+    for (int i = 1; i < count; i += 2) {
+        void *library = dlopen(arguments[i], RTLD_NOW);
+        void *(*make)(void (*)(void *)) = (void *(*)(void (*)(void *)))dlsym(library, arguments[i + 1]);
+        if (!first) first = (void *)make;
+        else if (first != (void *)make) puts("elsewhere");
+        make(keep);
+        dlclose(library);
+    }
+    return 0;
+}
+"""
+
+
+def test_code_that_is_replaced(sonde, tmp_path):
+    """Another library comes to lie where one was, with frames of another size."""
+    (tmp_path / "loader.c").write_text(LOADER)
+    (tmp_path / "library.c").write_text(LIBRARY)
+    subprocess.run(["gcc", "-g", "-o", tmp_path / "loader", tmp_path / "loader.c"], check=True, timeout=60)
+    for name, size, flags in (("one", 2001, ["-O2", "-fomit-frame-pointer"]), ("two", 2002, ["-O0", "-fno-omit-frame-pointer"])):
+        subprocess.run(["gcc", "-g", "-shared", "-fPIC", *flags, f"-DNAME={name}", f"-DSIZE={size}", "-o", tmp_path / f"{name}.so",
+                        tmp_path / "library.c"], check=True, timeout=60)
+    found = dump(sonde, tmp_path, tmp_path / "loader", tmp_path / "one.so", "one", tmp_path / "two.so", "two")
+    names = {size: functions[:3] for size, functions in found if size in (2001, 2002)}
+    # Places are named at the end, by what is there then.
+    assert names == {2001: ("malloc", "two", "main"), 2002: ("malloc", "two", "main")}
+
+
+def test_without_frame_information(sonde, tmp_path):
+    """Sizes are right all the same; calls end where nothing is known."""
+    (tmp_path / "bare.c").write_text("""
+#include <stdlib.h>
+static void *volatile kept;
+__attribute__((noipa)) static void inner(void) { kept = malloc(3001); }
+__attribute__((noipa)) static void outer(void) { inner(); free(kept); inner(); }
+int main(void) { for (int i = 0; i < 10; i++) outer(); return 0; }
+""")
+    subprocess.run(["gcc", "-O2", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-fno-dwarf2-cfi-asm", "-o",
+                    tmp_path / "bare", tmp_path / "bare.c"], check=True, timeout=60)
+    found = dump(sonde, tmp_path, tmp_path / "bare")
+    mine = {functions[:2]: count for (size, functions), count in found.items() if size == 3001}
+    assert mine == {("malloc", "inner"): 20}
