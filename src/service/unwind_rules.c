@@ -4,10 +4,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/arena.h"
-#include "base/hash.h"
+#include "sonde/arena.h"
+#include "sonde/hash.h"
 #include "base/log.h"
-#include "base/vector.h"
+#include "sonde/vector.h"
 #include "guest/space.h"
 #include "jit/runtime.h"
 #include "service/contexts.h"

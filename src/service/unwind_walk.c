@@ -2,7 +2,7 @@
  * @fileoverview Walking from frame to frame, by steps that are known: see unwind.h. Runs in the code cache: calls nothing
  * outside, compiled for general registers only.
  */
-#include "base/hash.h"
+#include "sonde/hash.h"
 #include "guest/space.h"
 #include "service/context_tree.h"
 #include "service/shadow_stack.h"
