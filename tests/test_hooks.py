@@ -14,9 +14,11 @@ USUAL = {"other": "other 7", "plain": "plain 31 pointer 61", "tail": "tail 12", 
          "hidden": "hidden 42", "left": "left 9, 0"}
 
 
-@pytest.fixture(scope="module")
-def tool(build_tool):
-    return build_tool("hooks", (ROOT / "tests" / "tools" / "hooks.c").read_text())
+@pytest.fixture(scope="module", params=("followed", "unwound"))
+def tool(build_tool, request):
+    """The tool, and how it finds contexts."""
+    path = build_tool("hooks", (ROOT / "tests" / "tools" / "hooks.c").read_text())
+    return path, f"--unwound={'yes' if request.param == 'unwound' else 'no'}"
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +40,7 @@ def programs(tmp_path_factory):
 
 def run(sonde, tool, *words, program, arguments=()):
     """(what the program printed, what the tool saw)."""
-    done = sonde(tool, *words, "--", program, *arguments, timeout=120)
+    done = sonde(*tool, *words, "--", program, *arguments, timeout=120)
     assert done.returncode == 0, done.stderr
     seen = re.search(r"begun (\d+) returned (\d+) jumped (\d+) lost (\d+) arguments (\d+) results (\d+)", done.stderr)
     assert seen, done.stderr

@@ -58,11 +58,6 @@ typedef struct sn_heap_options {
     uint64_t sample_below;
     /** The context is noted of one block in so many bytes, SN_NO_CONTEXT of the others. 0: of all. */
     uint64_t context_bytes;
-    /** Contexts are found by unwinding the client's stack when a block is made, instead of following all calls: several times
-        cheaper where blocks are not made all the time. They have no functions that went on in others (tail calls), and end
-        where code without call frame information has no frame pointer either. For tools that need contexts for nothing else
-        but from C code; before sn_contexts_enable(), and with fast hooks only. */
-    bool unwinds;
     uint32_t kept;         /**< so many freed blocks stay known: sn_heap_freed_at() */
 } sn_heap_options;
 

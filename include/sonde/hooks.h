@@ -8,7 +8,8 @@
  * made. The resolver of an indirect function (IFUNC) is not the function; hook what it chooses.
  *
  * Hooks need calling contexts, which sn_hook_add() switches on (sn_contexts_enable()): a call ends when its frame goes, so
- * that tail calls, exceptions and longjmp are followed. While instrumentation is off, no call is seen.
+ * that tail calls, exceptions and longjmp are followed. After sn_contexts_enable_unwound() a call ends when the program arrives
+ * at its return address; that it was left by a jump is told when a hooked function is called next. While instrumentation is off, no call is seen.
  */
 #ifndef SONDE_HOOKS_H
 #define SONDE_HOOKS_H

@@ -452,6 +452,13 @@ typedef struct sn_call_frame {
 /** From the start callback: keep shadow stacks. */
 void sn_contexts_enable(void);
 
+/** From the start callback, instead, and before hooks are added: contexts are found by unwinding the client's stack when C code
+    asks, instead of following all calls: calls cost nothing, and asking costs some 50 ns where the stack is mostly what it was
+    when it was asked last. There are no shadow stacks then: inserted code can't ask, nor can calls be watched or traced.
+    Functions that went on in others (tail calls) are not there; callers of code that has neither call frame information nor
+    frame pointers are not found. */
+void sn_contexts_enable_unwound(void);
+
 /** Called by the thread itself, on its engine stack, in the code cache: must be SN_FAST. */
 typedef void sn_call_watcher(sn_thread *thread, sn_call_frame *frame);
 

@@ -22,10 +22,6 @@ bool sn_contexts_are_on(void);
 
 /** Whether contexts are found by unwinding the client's stacks. */
 bool sn_contexts_are_unwound(void);
-/** From the tool's start callback: sn_contexts_enable(), but for contexts that are found by unwinding. Inserted code can't ask
-    for them, and calls are not followed, but for those of functions with fast hooks. */
-void sn_contexts_enable_unwound(void);
-
 /** Address space that is committed as it is touched. Ends the run with one line when there is none. */
 void *sn_contexts_reserve(size_t size);
 

@@ -68,7 +68,6 @@ static sn_hook_service service = {
 void sn_heap_enable(const sn_heap_options *options) {
     if (sn_heap.records) return;
     sn_heap.options = *options;
-    if (options->unwinds) sn_contexts_enable_unwound();
     sn_heap.records = reserve(SN_HEAP_MOST_BLOCKS * sizeof *sn_heap.records, MADV_HUGEPAGE);
     sn_heap.next_record = 1;
     sn_heap.table = reserve((SN_DATA_END - SN_DATA_START) / SN_HEAP_GRANULE * sizeof *sn_heap.table, MADV_HUGEPAGE);

@@ -49,6 +49,10 @@ static void insert_unwound_entry(sn_block *block, unsigned index, sn_hook_place 
     }
     sn_label is_known = sn_label_new(block);
     sn_value thread = sn_current_thread(block), at = sn_constant(block, (uint64_t)(uintptr_t)place);
+    if (place->hook->way == SN_HOOK_SLOW) {
+        sn_call(block, (void *)sn_hook_unwound_begin, 2, (const sn_value[]){thread, at});
+        return;
+    }
     sn_value arguments[2 + SN_HOOK_ARGUMENTS] = {thread, at, sn_stack_pointer(block),
                                                  sn_register_value(block, sn_unwind_frame_register)};
     sn_value must_ask = sn_call_fast(block, (void *)sn_hook_unwound_begins, 4, arguments);
@@ -63,14 +67,19 @@ static void insert_unwound_entry(sn_block *block, unsigned index, sn_hook_place 
 /** A call whose end is told has its return address here, and returns, if the stack pointer is just above that. */
 static void insert_unwound_return(sn_block *block, unsigned index) {
     sn_insert_before(block, index);
-    sn_label is_usual = sn_label_new(block);
     sn_value last = sn_load(block, sn_slot_load(block, sn_shadow.slots.end),
                             (int32_t)offsetof(sn_call_frame, slot) - (int32_t)sizeof(sn_call_frame), 8);
-    sn_value wanted = sn_compute(block, SN_ADD, sn_stack_pointer(block), sn_constant(block, SN_FRAME_HOOKED));
-    sn_branch_if(block, SN_NOT_EQUAL, last, wanted, is_usual);
-    sn_value arguments[] = {sn_current_thread(block), sn_register_value(block, sn_hook_result_register)};
-    sn_call_fast(block, (void *)sn_hook_unwound_returned, 2, arguments);
-    sn_label_here(block, is_usual);
+    sn_value here = sn_stack_pointer(block);
+    if (sn_hooks_want_returns()) {
+        sn_label is_usual = sn_label_new(block);
+        sn_value thread = sn_current_thread(block);
+        sn_value slow = sn_compute(block, SN_ADD, here, sn_constant(block, SN_FRAME_HOOKED | SN_FRAME_SLOWLY));
+        sn_branch_if(block, SN_NOT_EQUAL, last, slow, is_usual);
+        sn_call(block, (void *)sn_hook_unwound_end, 1, &thread);
+        sn_label_here(block, is_usual);
+    }
+    sn_value fast = sn_compute(block, SN_ADD, here, sn_constant(block, SN_FRAME_HOOKED));
+    sn_call_fast_if(block, SN_EQUAL, last, fast, (void *)sn_hook_unwound_returned, 0);
 }
 
 void sn_hooks_insert_unwound(sn_block *block) {

@@ -192,8 +192,6 @@ void sn_hook_add(const sn_hook *hook) {
     if (!hook->begin || all.count == MOST_HOOKS)
         sn_fail(SN_STATUS_ENGINE, hook->begin ? "the tool hooks more than 65536 functions" : "the tool's hook has no `begin`");
     begin();
-    if (sn_contexts_are_unwound() && hook->way == SN_HOOK_SLOW)
-        sn_fail(SN_STATUS_ENGINE, "the tool has slow hooks, for which calls must be followed, but contexts by unwinding");
     sn_lock_acquire(&sn_jit_lock);
     *sn_vector_add(&all) = hook;
     if (hook->way == SN_HOOK_SLOW && hook->end) wants_returns = true;

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "guest/request.h"
 #include "guest/thread.h"
+#include "service/contexts.h"
 #include "service/hooks.h"
 #include "service/shadow_stack.h"
 #include "service/unwind.h"
@@ -78,7 +79,8 @@ static void return_now(sn_thread *thread, sn_hook_record *record) {
     uint64_t result = record->call.result, slot = sn_thread_stack_pointer(thread);
     sn_hook_keep(thread, record, false);
     sn_hook_go_back(thread, result);
-    sn_shadow_returned(thread, slot);
+    if (sn_contexts_are_unwound()) sn_hook_unwound_drop(thread, slot + SN_RETURN_ADDRESS_SIZE, &result);
+    else sn_shadow_returned(thread, slot);
 }
 
 static void carry_out(sn_thread *thread, sn_hook_record *record, bool wants_end) {
@@ -138,6 +140,8 @@ void sn_hook_end_slowly(sn_thread *thread) {
         if (frame->slot & SN_FRAME_SLOWLY) end_frame(thread, stack, frame);
 }
 
+/* ------------------------------------------------------------------------------- contexts found by unwinding */
+
 void sn_hook_unwound_begins_slowly(sn_thread *thread, const sn_hook_place *place) {
     sn_unwind_start here = sn_unwind_start_of(thread);
     uint64_t return_address = *(const uint64_t *)here.stack;
@@ -145,4 +149,24 @@ void sn_hook_unwound_begins_slowly(sn_thread *thread, const sn_hook_place *place
     sn_unwind_watch(return_address);
     /* Now it is known, or else it can't be: then the context has the function alone. */
     sn_hook_unwound_push(thread, place, here.stack, here.frame, sn_unwind_slowly(thread, &caller));
+}
+
+void sn_hook_unwound_begin(sn_thread *thread, const sn_hook_place *place) {
+    uint64_t slot = sn_thread_stack_pointer(thread) + SN_RETURN_ADDRESS_SIZE;
+    if (!calling(thread, place)) sn_hook_unwound_begins_slowly(thread, place);
+    sn_hook_begin_slowly(thread, place);
+    const sn_call_frame *last = sn_call_frame_of(thread);
+    bool is_there = (last->slot & ~SN_FRAME_MARKS) == slot && last->target == place->address; /* it has not returned */
+    if (is_there && !calling(thread, place)) sn_hook_unwound_keep(thread);
+}
+
+void sn_hook_unwound_end(sn_thread *thread) {
+    sn_hook_stack *stack = (sn_hook_stack *)thread->slots[sn_hook_slot];
+    uint64_t slot = sn_thread_stack_pointer(thread), result;
+    for (sn_call_frame *frame = sn_call_frame_of(thread); frame && (frame->slot & ~SN_FRAME_MARKS) == slot;
+         frame = sn_call_frame_below(frame))
+        if (frame->slot & SN_FRAME_SLOWLY) end_frame(thread, stack, frame);
+    result = sn_hook_engine_result(thread);
+    sn_hook_unwound_drop(thread, slot, &result);
+    sn_hook_set_engine_result(thread, result);
 }

@@ -13,6 +13,9 @@
 
 static sn_call_frame *end_of(sn_thread *thread) { return (sn_call_frame *)thread->slots[sn_shadow.slots.end]; }
 
+/** Where the return address ends. */
+static uint64_t slot_of(const sn_call_frame *frame) { return frame->slot & ~SN_FRAME_MARKS; }
+
 static void drop(sn_thread *thread, sn_call_frame *frame, uint64_t *result) {
     if (frame->slot & SN_FRAME_HOOKED) sn_hook_left_with(thread, frame, result);
     thread->slots[sn_shadow.slots.end] = (uint64_t)frame;
@@ -21,7 +24,7 @@ static void drop(sn_thread *thread, sn_call_frame *frame, uint64_t *result) {
 /** Whether the call of a frame has been left by a jump, now that `target` is called with the return address at
     `stack_pointer`. */
 static bool is_left(sn_thread *thread, const sn_call_frame *frame, uint64_t stack_pointer, uint64_t target) {
-    uint64_t at = (frame->slot & ~SN_FRAME_MARKS) - SN_RETURN_ADDRESS_SIZE;
+    uint64_t at = slot_of(frame) - SN_RETURN_ADDRESS_SIZE;
     if (at < stack_pointer || (at == stack_pointer && frame->target == target)) return true;
     return !sn_unwind_can_read(thread, at) || *(const uint64_t *)at != sn_shadow.sites[frame->site].return_address;
 }
@@ -64,14 +67,27 @@ uint64_t sn_hook_unwound_begins(sn_thread *thread, const sn_hook_place *place, u
     return 0;
 }
 
-void sn_hook_unwound_entered(sn_thread *thread, const sn_hook_place *place, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
-    sn_hook_entered(thread, place, a, b, c, d);
-    sn_call_frame *frame = end_of(thread) - 1;
-    if (frame->slot != UINT64_MAX && !(frame->slot & SN_FRAME_HOOKED)) drop(thread, frame, 0);
+void sn_hook_unwound_keep(sn_thread *thread) {
+    sn_call_frame *frame = end_of(thread) - 1, *below = frame - 1;
+    if (frame->slot == UINT64_MAX) return;
+    uint64_t slowly = below->slot != UINT64_MAX && slot_of(below) == slot_of(frame) ? below->slot & SN_FRAME_SLOWLY : 0;
+    if (slowly) frame->slot |= SN_FRAME_HOOKED | SN_FRAME_SLOWLY;
+    if (!(frame->slot & SN_FRAME_HOOKED)) drop(thread, frame, 0);
 }
 
-void sn_hook_unwound_returned(sn_thread *thread, uint64_t result) {
-    sn_call_frame *frame = end_of(thread) - 1;
-    uint64_t slot = frame->slot;
-    for (; frame->slot == slot; frame--) drop(thread, frame, &result);
+void sn_hook_unwound_entered(sn_thread *thread, const sn_hook_place *place, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+    sn_hook_entered(thread, place, a, b, c, d);
+    sn_hook_unwound_keep(thread);
+}
+
+void sn_hook_unwound_drop(sn_thread *thread, uint64_t slot, uint64_t *result) {
+    for (sn_call_frame *frame = end_of(thread) - 1; frame->slot != UINT64_MAX && slot_of(frame) == slot; frame--)
+        drop(thread, frame, result);
+}
+
+void sn_hook_unwound_returned(sn_thread *thread, uint64_t data, uint64_t slot, uint64_t expected, uint64_t stack_pointer) {
+    (void)data, (void)slot, (void)expected;
+    uint64_t before = sn_hook_result(thread), result = before;
+    sn_hook_unwound_drop(thread, stack_pointer, &result);
+    if (result != before) sn_hook_set_result(thread, result);
 }

@@ -116,13 +116,21 @@ void sn_hook_unwound_push(sn_thread *thread, const sn_hook_place *place, uint64_
                           uint32_t caller);
 /** Behind sn_hook_entered(): a call whose end nobody wants is over. */
 void sn_hook_unwound_entered(sn_thread *thread, const sn_hook_place *place, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
-/** At a return address: the last call returns there. */
-void sn_hook_unwound_returned(sn_thread *thread, uint64_t result);
+/** Behind `begin`: a call whose end nobody wants is over. */
+void sn_hook_unwound_keep(sn_thread *thread);
+/** At a return address, called by sn_call_fast_if(): the last call returns there. */
+void sn_hook_unwound_returned(sn_thread *thread, uint64_t data, uint64_t slot, uint64_t expected, uint64_t stack_pointer);
+/** The frames of calls whose return address ended at `slot` go, and hooks are told; `result` as of sn_hook_left_with(). */
+void sn_hook_unwound_drop(sn_thread *thread, uint64_t slot, uint64_t *result);
 
 /* ------------------------------------------------------------------------------------------------ hook_slow.c */
 
 /** Called from inserted code by leaving the cache, instead of sn_hook_unwound_begins(). */
 void sn_hook_unwound_begins_slowly(sn_thread *thread, const sn_hook_place *place);
+/** The same for slow hooks: with their `begin`. */
+void sn_hook_unwound_begin(sn_thread *thread, const sn_hook_place *place);
+/** At a return address: the last call returns there, and has a slow hook. */
+void sn_hook_unwound_end(sn_thread *thread);
 
 /** Called from inserted code by leaving the cache. */
 void sn_hook_begin_slowly(sn_thread *thread, const sn_hook_place *place);

@@ -53,8 +53,8 @@ SN_FAST static void measured(sn_thread *thread, sn_heap_block *block, uint64_t b
 
 static void start(void) {
     events = calloc(MOST, sizeof *events);
-    sn_heap_enable(&(sn_heap_options){.allocated = allocated, .freed = freed, .measured = measured, .death = true, .kept = 100,
-                                      .unwinds = unwinds});
+    if (unwinds) sn_contexts_enable_unwound();
+    sn_heap_enable(&(sn_heap_options){.allocated = allocated, .freed = freed, .measured = measured, .death = true, .kept = 100});
 }
 
 /** The innermost function of the context whose name begins with `step`, without its Rust crate; NULL if there is none. */

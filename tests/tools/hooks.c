@@ -12,6 +12,7 @@
 
 static const char *watch, *watch_slowly, *module, *doubled, *argument, *replace, *twice, *instead;
 static int64_t address;
+static bool unwound;
 static _Atomic uint64_t begun, returned, jumped, lost, sum_of_arguments, sum_of_results;
 
 static const sn_option options[] = {
@@ -23,6 +24,7 @@ static const sn_option options[] = {
     {"replace", SN_OPTION_STRING, &replace, "", "NAME", "return 1000 more than its argument"},
     {"twice", SN_OPTION_STRING, &twice, "", "NAME", "call it twice"},
     {"instead", SN_OPTION_STRING, &instead, "", "NAME:OTHER", "run OTHER"},
+    {"unwound", SN_OPTION_FLAG, &unwound, "no", NULL, "contexts by unwinding"},
     {"address", SN_OPTION_NUMBER, &address, "0", "N", "count calls of the function there, fast"},
     {0},
 };
@@ -110,6 +112,7 @@ static void hook(const char *name, sn_hook_way way, bool (*begin)(sn_thread *, s
 }
 
 static void start(void) {
+    if (unwound) sn_contexts_enable_unwound();
     hook(watch, SN_HOOK_FAST, begin_watch, end_watch);
     hook(watch_slowly, SN_HOOK_SLOW, begin_watch, end_watch);
     hook(doubled, SN_HOOK_FAST, begin_always, end_double);

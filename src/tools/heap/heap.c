@@ -119,9 +119,11 @@ static void start(void) {
         heap_pages_init();
         return;
     }
+    if (heap_current.contexts == HEAP_UNWOUND && !heap_current.counts_stacks) {
+        sn_contexts_enable_unwound();
+    }
     sn_heap_enable(&(sn_heap_options){.allocated = heap_allocated, .freed = heap_freed, .measured = heap_measured,
                                       .attend = heap_dumps_attend,
-                                      .unwinds = heap_current.contexts == HEAP_UNWOUND && !heap_current.counts_stacks,
                                       .sample_below = (uint64_t)heap_current.sample_below,
                                       .context_bytes = heap_current.stacks_kept ? PARTIAL_STACKS : 0});
 }
