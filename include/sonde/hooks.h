@@ -87,6 +87,11 @@ bool sn_hook_answer(const sn_hooked_call *call, uint64_t *result);
 /** The address of the function that is called: the original, for sn_hook_call(). */
 uint64_t sn_hook_function(const sn_hooked_call *call);
 
+/** The address of the function `name` that other modules may use: in the module that holds the code at `beside`, or, with 0, in any
+    whose code was used; 0 if there is none. From callbacks in the engine, and only once there are hooks; reads all names of the
+    modules, so ask once. */
+uint64_t sn_find_function(const char *name, uint64_t beside);
+
 #pragma GCC visibility pop
 
 #ifdef __cplusplus

@@ -589,6 +589,10 @@ typedef struct sn_variable {
     locks. */
 bool sn_locate_variable(uint64_t address, const char *module, sn_variable *variable);
 
+/** The symbol of the function around a client address as it is in the file: mangled. Lives until the end of the run; NULL if
+    there is none. Takes locks, as sn_locate() does. */
+const char *sn_locate_symbol(uint64_t address);
+
 /** A function that was inlined at an address, innermost first. */
 typedef struct sn_inlined {
     const char *function;
@@ -665,6 +669,17 @@ void sn_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** Print one line to standard error and end the run with `status` before the client starts. For bad options. */
 void sn_fail(int status, const char *format, ...) __attribute__((noreturn, format(printf, 2, 3)));
+
+/** How much the user wants to be told: -1 for -q, else how many -v there are. */
+int sn_verbosity(void);
+
+/** The process ends with this status (0 to 255) in place of the program's own, if it ends by exiting. From the `end` callback at
+    the latest. */
+void sn_end_with_status(int status);
+
+/** End the process now, `end` being called first, as if the program had asked for it with that status. From callbacks in the
+    engine, in a thread of the client, which must hold no lock. */
+void sn_exit_now(int status) __attribute__((noreturn));
 
 /** The client's command line and, from the end callback, how it ended. */
 int sn_client_arguments(const char *const **arguments); /**< returns how many */

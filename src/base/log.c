@@ -127,3 +127,5 @@ void sn_log_after_fork(void) {
     if (open_file(name, sizeof name, &wrong) < 0)
         sn_message("--log-file: cannot write '%s': %s", name, wrong);
 }
+
+int sn_verbosity(void) { return sn_settings_current.quiet ? -1 : (int)sn_settings_current.verbose; }

@@ -63,6 +63,7 @@ void sn_process_after_fork(sn_thread *thread) {
     sn_log_after_fork();
     sn_output_after_fork();
     ended_process = 0;
+    wanted_status = -1;
     sn_lock_reset(&end_lock);
     ending = NULL;
 }
@@ -70,6 +71,11 @@ void sn_process_after_fork(sn_thread *thread) {
 /* --------------------------------------------------------------------------- end */
 
 static bool report_failed;
+static int wanted_status = -1; /**< the tool's; -1: the client's own */
+
+void sn_end_with_status(int status) { wanted_status = status & 0xff; }
+
+void sn_exit_now(int status) { sn_process_exit(sn_thread_current(), status & 0xff); }
 
 static void flush_traces_of(sn_thread *thread, void *data) {
     (void)data;
@@ -120,6 +126,7 @@ void sn_process_unlock_end(void) { sn_lock_release(&end_lock); }
 void sn_process_exit(sn_thread *thread, int status) {
     sn_signals_hold_mask(thread);
     sn_process_end(thread);
+    if (wanted_status >= 0) status = wanted_status;
     if (report_failed && !status) status = SN_STATUS_FAILURE;
     for (;;) sn_syscall(__NR_exit_group, status);
 }

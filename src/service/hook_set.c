@@ -154,15 +154,25 @@ static void compare_name(void *data, const char *name, uint64_t address, bool is
     if (is_global && !strcmp(name, wanted->name)) wanted->address = address;
 }
 
-uint64_t sn_hooks_beside(uint64_t address, const char *name) {
+/** In the code that holds `address`, or, if that is 0, in any. */
+static uint64_t find_name(const char *name, uint64_t address) {
     search wanted = {.name = name};
     for (size_t i = 0; i < known.count && !wanted.address; i++) {
         const known_code *code = &known.items[i];
         const char *soname;
-        if (address < code->start || address >= code->end) continue;
+        if (address && (address < code->start || address >= code->end)) continue;
         sn_locate_functions(&(sn_located_code){code->path, code->start, code->end, code->offset}, &soname, compare_name, &wanted);
     }
     return wanted.address;
+}
+
+uint64_t sn_hooks_beside(uint64_t address, const char *name) { return find_name(name, address); }
+
+uint64_t sn_find_function(const char *name, uint64_t beside) {
+    sn_lock_acquire(&sn_jit_lock);
+    uint64_t found = find_name(name, beside);
+    sn_lock_release(&sn_jit_lock);
+    return found;
 }
 
 /* ------------------------------------------------------------------------------------------------- hooking */

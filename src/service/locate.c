@@ -192,6 +192,19 @@ bool sn_locate(uint64_t address, sn_location *location) {
     return module != NULL;
 }
 
+const char *sn_locate_symbol(uint64_t address) {
+    sn_region region;
+    sn_image *image;
+    sn_symbol symbol;
+    uint64_t in_file;
+    bool is_mapped = sn_space_find(address, &region);
+    sn_locate_lock();
+    module_at(address, is_mapped ? &region : NULL, &image, &in_file);
+    bool is_known = image != NULL && sn_image_symbol(image, in_file, &symbol);
+    sn_locate_unlock();
+    return is_known ? symbol.raw_name : NULL;
+}
+
 /** The compiler's names for such pieces (gcc: gcc/cgraphclones.cc, clone_function_name). */
 static bool names_a_piece(const char *name) {
     return strstr(name, ".cold") != NULL;

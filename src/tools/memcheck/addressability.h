@@ -1,0 +1,16 @@
+/**
+ * @fileoverview Which bytes the program may access, and the checks of its accesses: see addressability.c.
+ */
+#ifndef MEMCHECK_ADDRESSABILITY_H
+#define MEMCHECK_ADDRESSABILITY_H
+
+#include <sonde/tool.h>
+
+/** A range may be accessed from now on, or may no longer. */
+void mc_make_addressable(uint64_t start, uint64_t size);
+void mc_make_unaddressable(uint64_t start, uint64_t size);
+
+/** The first byte of a range that must not be accessed, to *where; false if there is none. */
+bool mc_find_unaddressable(uint64_t start, uint64_t size, uint64_t *where);
+
+#endif
