@@ -413,6 +413,11 @@ void sn_threads_visit(void (*visit)(sn_thread *thread, void *data), void *data);
 /** The thread that runs the callback. */
 sn_thread *sn_running_thread(void);
 
+/** Have `function(thread)` called in the engine, where all of C may be used, by this thread itself: before it goes on behind the
+    instruction that it is at, or at the end of the callback it is in. For C code that the thread runs, SN_FAST functions included,
+    which find something that they cannot deal with there. Costs some microseconds. A call that was not made yet is replaced. */
+void sn_attend(sn_thread *thread, void (*function)(sn_thread *thread));
+
 /** Call `work` while all other threads stand still, each at an instruction or in a system call, and none starts or ends. From
     callbacks in the engine, when the caller holds no lock that a callback may wait for. */
 void sn_while_still(void (*work)(void *data), void *data);
@@ -420,6 +425,8 @@ void sn_while_still(void (*work)(void *data), void *data);
 /** The value of general register `number` (as in sn_operand.reg), and its name; NULL if there is no such. Of the thread that
     runs, from C code; of others, while they stand still. */
 const char *sn_thread_register(const sn_thread *thread, unsigned number, uint64_t *value);
+/** The instruction that the thread is at, or behind, in the callback that it is in: a system call's, a request's. As above. */
+uint64_t sn_thread_program_counter(const sn_thread *thread);
 /** The stack pointer among them. */
 uint64_t sn_thread_stack_pointer(const sn_thread *thread);
 

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "guest/space.h"
+#include "jit/layout.h"
 
 uint64_t sn_client_memory_new(uint64_t size, uint64_t alignment) {
     uint64_t spare = alignment > SN_PAGE_SIZE ? alignment - SN_PAGE_SIZE : 0, room;

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/report_file.h"
 #include "base/settings.h"
+#include "guest/attend.h"
 #include "guest/dump.h"
 #include "guest/events.h"
 #include "guest/enumerate.h"
@@ -209,6 +210,7 @@ static void finish(sn_thread *thread) {
         sn_dump_answer(thread);
         if (sn_translate_wants_afresh()) thread->recheck = 1; /* instrumentation was switched: not into the old code */
     }
+    if (thread->attends) sn_attend_now(thread);
     if (thread->pending.present) {
         if (thread->inside_call) {
             sn_abi_single_step(thread, SN_STEP_DELIVER);

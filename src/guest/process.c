@@ -51,6 +51,7 @@ void sn_process_after_fork_everywhere(void) {
 }
 
 static int ended_process;
+static int wanted_status = -1; /* the tool's; -1: the client's own */
 static sn_lock end_lock;
 static sn_thread *ending; /**< who holds the lock: a failure inside the end must not wait for itself */
 
@@ -71,8 +72,6 @@ void sn_process_after_fork(sn_thread *thread) {
 /* --------------------------------------------------------------------------- end */
 
 static bool report_failed;
-static int wanted_status = -1; /**< the tool's; -1: the client's own */
-
 void sn_end_with_status(int status) { wanted_status = status & 0xff; }
 
 void sn_exit_now(int status) { sn_process_exit(sn_thread_current(), status & 0xff); }

@@ -171,6 +171,8 @@ void sn_thread_discard(sn_thread *thread) {
 
 uint64_t sn_thread_stack_pointer(const sn_thread *thread) { return sn_abi_stack_pointer(thread); }
 
+uint64_t sn_thread_program_counter(const sn_thread *thread) { return thread->pc; }
+
 sn_thread *sn_threads_init(const sn_tool *chosen) {
     tool = chosen;
     sn_machine_init();
@@ -330,18 +332,18 @@ void sn_client_leave(sn_thread *thread) {
 #define STOP_CODE (-60)
 #define STOP_VALUE ((void *)&gate_closed)
 
+const siginfo_t sn_stop_information = {.si_signo = STOP_SIGNAL, .si_code = STOP_CODE, ._sifields._rt.si_sigval.sival_ptr = STOP_VALUE};
+
 bool sn_is_stop_request(const siginfo_t *info) {
     return info->si_signo == STOP_SIGNAL && info->si_code == STOP_CODE && info->si_value.sival_ptr == STOP_VALUE;
 }
 
 void sn_world_stop(sn_thread *thread) {
     sn_gate_close(thread);
-    siginfo_t info = {.si_signo = STOP_SIGNAL, .si_code = STOP_CODE};
-    info.si_value.sival_ptr = STOP_VALUE;
     sn_lock_acquire(&list_lock);
     for (sn_thread *other = living; other; other = other->next)
         if (other != thread && __atomic_load_n(&other->in_client, __ATOMIC_SEQ_CST))
-            sn_syscall(__NR_rt_tgsigqueueinfo, other->process, other->id, STOP_SIGNAL, &info);
+            sn_syscall(__NR_rt_tgsigqueueinfo, other->process, other->id, STOP_SIGNAL, &sn_stop_information);
     sn_lock_release(&list_lock);
     await_all_clear(thread, offsetof(sn_thread, in_client));
 }

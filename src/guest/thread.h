@@ -69,6 +69,8 @@ void sn_gate_open(void);
 void sn_world_stop(sn_thread *thread);
 /** The signal handler asks whether a signal is sn_world_stop's. */
 bool sn_is_stop_request(const siginfo_t *info);
+/** What comes with it. */
+extern const siginfo_t sn_stop_information;
 
 /** The thread goes to, or comes from, client code. */
 static inline void sn_client_enter(sn_thread *thread) { __atomic_store_n(&thread->in_client, 1, __ATOMIC_SEQ_CST); }

@@ -91,6 +91,7 @@ struct sn_thread {
         uint64_t general[16], flags;
         sn_call_record call;
     } repeat;
+    void (*attends)(struct sn_thread *thread); /**< sn_attend(): to be called before client code goes on; NULL: none */
     uint32_t reserves_open; /**< traces whose buffer's end is open for the moment */
     bool bare;              /**< the instruction at pc is to run once without analysis code */
     bool inside_analysis;   /**< resume is in the middle of analysis code: only stepping leads to a boundary */

@@ -10,16 +10,21 @@
 
 #include "custom_blocks.h"
 
+static bool is_custom(const mc_block *block) { return block->kind == MC_CUSTOM; }
+
 const mc_stack *mc_allocation_stack(const mc_block *block) {
     bool is_kept = mc_current.keep_stacktraces == MC_KEEP_ALLOC || mc_current.keep_stacktraces == MC_KEEP_BOTH ||
                    (mc_current.keep_stacktraces == MC_KEEP_THEN && block->state == MC_BLOCK_LIVE);
-    return is_kept ? mc_stack_of(block->allocated, 0) : NULL;
+    return is_kept ? mc_stack_of(block->allocated, is_custom(block) ? mc_custom_places_of((mc_block *)block)->allocated : 0) : NULL;
 }
 
 const mc_stack *mc_free_stack(const mc_block *block) {
     bool is_kept = mc_current.keep_stacktraces == MC_KEEP_FREE || mc_current.keep_stacktraces == MC_KEEP_BOTH ||
                    mc_current.keep_stacktraces == MC_KEEP_THEN;
-    return is_kept && block->state == MC_BLOCK_FREED ? mc_stack_of(block->freed, 0) : NULL;
+    if (!is_kept || block->state != MC_BLOCK_FREED) {
+        return NULL;
+    }
+    return mc_stack_of(block->freed, is_custom(block) ? mc_custom_places_of((mc_block *)block)->freed : 0);
 }
 
 static unsigned describe_block(const mc_block *block, uint64_t address, mc_note notes[]) {
@@ -33,8 +38,7 @@ static unsigned describe_block(const mc_block *block, uint64_t address, mc_note 
         where = "after";
         distance -= block->size;
     }
-    const char *what = block->kind != MC_CUSTOM ? "block" : block->pool != 0 ? "block" : "block";
-    notes[0].text = mc_text("Address 0x%lx is %s bytes %s a %s of size %s %s", address, mc_number(distance), where, what,
+    notes[0].text = mc_text("Address 0x%lx is %s bytes %s a block of size %s %s", address, mc_number(distance), where,
                             mc_number(block->size), is_freed ? "free'd" : "alloc'd");
     notes[0].stack = is_freed ? mc_free_stack(block) : mc_allocation_stack(block);
     const mc_stack *allocated = is_freed ? mc_allocation_stack(block) : NULL;

@@ -14,7 +14,4 @@ unsigned mc_describe_address(sn_thread *thread, uint64_t address, mc_note notes[
 const mc_stack *mc_allocation_stack(const mc_block *block);
 const mc_stack *mc_free_stack(const mc_block *block);
 
-/** Where the system call is that the thread is in. */
-uint64_t mc_system_call_address(const sn_thread *thread);
-
 #endif

@@ -6,6 +6,13 @@
 
 #include <sonde/tool.h>
 
+/** From the start callback. */
+void mc_addressability_init(void);
+
+/** The engine's callbacks of these names. */
+void mc_memory_mapped(const sn_memory_range *range);
+void mc_memory_protected(uint64_t start, uint64_t end, int protection);
+
 /** A range may be accessed from now on, or may no longer. */
 void mc_make_addressable(uint64_t start, uint64_t size);
 void mc_make_unaddressable(uint64_t start, uint64_t size);

@@ -344,6 +344,7 @@ mc_block *mc_block_add(sn_thread *thread, uint64_t address, uint64_t size, uint6
     mc_block *block = mc_custom_make(address);
     *block = (mc_block){.address = address, .size = size, .allocated = sn_context_of(thread), .thread = mc_thread_number(thread),
                         .kind = MC_CUSTOM, .pool = pool, .state = MC_BLOCK_LIVE};
+    mc_custom_places_of(block)->allocated = sn_thread_program_counter(thread);
     __atomic_fetch_add(&totals.allocations, 1, __ATOMIC_RELAXED);
     __atomic_fetch_add(&totals.bytes, size, __ATOMIC_RELAXED);
     return block;
@@ -355,6 +356,7 @@ bool mc_block_end(sn_thread *thread, mc_block *block) {
         return false;
     }
     block->freed = sn_context_of(thread);
+    mc_custom_places_of(block)->freed = sn_thread_program_counter(thread);
     block->free_thread = mc_thread_number(thread);
     __atomic_fetch_add(&totals.frees, 1, __ATOMIC_RELAXED);
     return true;

@@ -10,6 +10,13 @@
 
 #include "memcheck.h"
 
+typedef struct custom_block {
+    mc_block block; /* first */
+    mc_custom_places places;
+} custom_block;
+
+mc_custom_places *mc_custom_places_of(mc_block *block) { return &((custom_block *)block)->places; }
+
 static struct {
     pthread_mutex_t lock;
     mc_block **slots;
@@ -49,7 +56,7 @@ mc_block *mc_custom_make(uint64_t address) {
     }
     mc_block **slot = find(address);
     if (*slot == NULL) {
-        *slot = calloc(1, sizeof **slot);
+        *slot = calloc(1, sizeof(custom_block));
         if (*slot == NULL) {
             sn_fail(125, "memcheck: out of memory");
         }

@@ -6,6 +6,13 @@
 
 #include "blocks.h"
 
+/** Where requests told of a block, and of its end: addresses of instructions. */
+typedef struct mc_custom_places {
+    uint64_t allocated, freed;
+} mc_custom_places;
+
+mc_custom_places *mc_custom_places_of(mc_block *block);
+
 /** The record of the block at an address, a new one or one that was freed, which the caller fills. */
 mc_block *mc_custom_make(uint64_t address);
 /** The block that begins at an address, live or freed; NULL. */

@@ -222,7 +222,7 @@ void mc_report_undefined(sn_thread *thread, uint64_t instruction, uint64_t size,
 
 void mc_report_parameter(sn_thread *thread, const char *parameter, uint64_t address, bool is_undefined) {
     mc_finding finding = {.kind = MC_SYSTEM_CALL, .detail = parameter, .size = is_undefined,
-                          .stack = mc_stack_of(sn_context_of(thread), mc_system_call_address(thread))};
+                          .stack = mc_stack_here(thread)};
     if (was_known(&finding)) {
         return;
     }
@@ -265,9 +265,13 @@ void mc_errors_print_summary(void) {
     if (errors.count != 0) {
         qsort(errors.items, errors.count, sizeof *errors.items, by_count);
     }
+    bool is_listed = mc_form->listed != NULL && (mc_current.lists_errors || sn_verbosity() > 0);
+    if (!is_listed) {
+        mc_line("For lists of detected and suppressed errors, rerun with: --show-error-list=yes");
+    }
     mc_form->counts((const mc_error *const *)errors.items, errors.count);
     mc_form->summary(&summary);
-    if (mc_form->listed != NULL && (mc_current.lists_errors || sn_verbosity() > 0)) {
+    if (is_listed) {
         uint64_t count = 0, index = 0;
         for (size_t i = 0; i < errors.count; i++) {
             count += errors.items[i]->suppressed == NULL;

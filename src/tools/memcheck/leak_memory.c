@@ -35,8 +35,8 @@ bool mc_leak_read(uint64_t address, void *to, size_t size) {
 
 void mc_leak_visit_words(uint64_t start, uint64_t end, mc_word_visitor *visit, void *data) {
     static uint64_t words[PIECE / WORD]; /* one search at a time */
-    start = (start + WORD - 1) & ~UINT64_C(WORD - 1);
-    end &= ~UINT64_C(WORD - 1);
+    start = (start + WORD - 1) & ~(uint64_t)(WORD - 1);
+    end &= ~(uint64_t)(WORD - 1);
     uint64_t step = PIECE;
     for (uint64_t at = start; at < end; at += step) {
         step = end - at < PIECE ? end - at : PIECE;

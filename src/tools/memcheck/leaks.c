@@ -219,7 +219,10 @@ static int by_kind_and_context(const void *left, const void *right) {
     if (a->mark != b->mark) {
         return a->mark < b->mark ? -1 : 1;
     }
-    return a->allocated < b->allocated ? -1 : a->allocated > b->allocated;
+    if (a->allocated != b->allocated || a->kind != MC_CUSTOM || b->kind != MC_CUSTOM) {
+        return a->allocated < b->allocated ? -1 : a->allocated > b->allocated;
+    }
+    return a < b ? -1 : a > b; /* these may come from several places in one function */
 }
 
 static void add_records(record_list *to, mc_block **blocks, size_t count, const uint64_t *indirect, const search *in) {
@@ -227,7 +230,7 @@ static void add_records(record_list *to, mc_block **blocks, size_t count, const 
     for (size_t i = 0; i < count; i++) {
         const mc_block *block = blocks[i];
         if (i == 0 || by_kind_and_context(&blocks[i - 1], &blocks[i]) != 0) {
-            const mc_stack *stack = mc_stack_of(block->allocated, 0);
+            const mc_stack *stack = mc_allocation_stack(block);
             at = find_record(to, block->mark, stack);
             if (at == NULL) {
                 mc_grow(&to->items, &to->room, to->count + 1, sizeof *to->items);
@@ -431,9 +434,11 @@ void mc_leaks_search(sn_thread *thread, mc_leak_check how, mc_leak_compare compa
         mc_line("All heap blocks were freed -- no leaks are possible");
         mc_line(NULL);
     } else {
-        mc_line("Searching for pointers to %s not-freed blocks", mc_number(want.in.count));
-        mc_line("Checked %s bytes", mc_number(want.in.checked));
-        mc_line(NULL);
+        if (sn_verbosity() > 0) {
+            mc_line("Searching for pointers to %s not-freed blocks", mc_number(want.in.count));
+            mc_line("Checked %s bytes", mc_number(want.in.checked));
+            mc_line(NULL);
+        }
         qsort(want.records.items, want.records.count, sizeof *want.records.items, by_size);
     }
     compare_with_before(&want.records);

@@ -9,6 +9,7 @@
 #include <sonde/hooks.h>
 
 #include "address.h"
+#include "addressability.h"
 #include "blocks.h"
 #include "heap_calls.h"
 #include "leaks.h"
@@ -110,6 +111,11 @@ unsigned mc_thread_number(const sn_thread *thread) { return (unsigned)*sn_slot_o
 
 static void thread_start(sn_thread *thread) {
     static unsigned threads;
+    static bool has_begun;
+    if (!has_begun) { /* only now is it known what runs */
+        has_begun = true;
+        mc_form->begin();
+    }
     *sn_slot_of(thread, number_slot) = __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED);
 }
 
@@ -150,9 +156,12 @@ static void executes(sn_thread *thread, const char *path) {
     is_replaced = true;
 }
 
+static void add_size(mc_block *block, void *data) { *(uint64_t *)data += block->size; }
+
 static void print_heap_summary(void) {
     mc_heap_totals totals = mc_heap_totals_now();
-    uint64_t bytes = mc_live_bytes();
+    uint64_t bytes = 0;
+    mc_blocks_visit(MC_BLOCK_LIVE, add_size, &bytes);
     mc_line(NULL);
     mc_line("HEAP SUMMARY:");
     mc_line("    in use at exit: %s bytes in %s blocks", mc_number(bytes), mc_number(totals.allocations - totals.frees));
@@ -191,10 +200,10 @@ static void start(void) {
     mc_form = mc_current.is_xml ? &mc_xml_form : &mc_text_form;
     mc_suppressions_read(&mc_current.suppressions);
     number_slot = sn_slot_new();
+    mc_addressability_init();
     mc_blocks_init();
     mc_heap_calls_init();
     sn_hook_add(&exit_hook);
-    mc_form->begin();
 }
 
 static void fork_child(sn_thread *thread) {
@@ -214,6 +223,8 @@ SN_EXPORT const sn_tool sn_tool_descriptor = {
     .thread_start = thread_start,
     .fork_child = fork_child,
     .exec = executes,
+    .memory_mapped = mc_memory_mapped,
+    .memory_protected = mc_memory_protected,
     .request = mc_request,
     .dump = dump,
     .end = end,

@@ -51,6 +51,8 @@ typedef struct mc_stack {
 
 /** The stack of the instruction at `address` (0: the beginning of the innermost function) in a context; at most --num-callers. */
 const mc_stack *mc_stack_of(sn_context context, uint64_t address);
+/** The stack of the running thread's callback: of the request or system call that it is in. */
+const mc_stack *mc_stack_here(sn_thread *thread);
 /** Whether the `most` innermost addresses are the same. */
 bool mc_stacks_agree(const mc_stack *left, const mc_stack *right, unsigned most);
 /** A function's name that replaces what symbols say: of several names of one function, that by which users know it. */

@@ -45,7 +45,7 @@ static pool *pool_named(uint64_t name) {
 }
 
 static void report_address(sn_thread *thread, mc_kind kind, const char *what, uint64_t address) {
-    mc_finding finding = {.kind = kind, .what = mc_text("%s", what), .stack = mc_stack_of(sn_context_of(thread), mc_request_address(thread))};
+    mc_finding finding = {.kind = kind, .what = mc_text("%s", what), .stack = mc_stack_here(thread)};
     finding.note_count = mc_describe_address(thread, address, finding.notes);
     mc_report(thread, &finding);
 }

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "address.h"
 #include "report.h"
@@ -47,7 +48,7 @@ static void put(FILE *file, const char *format, ...) __attribute__((format(print
 
 static void put(FILE *file, const char *format, ...) {
     va_list arguments;
-    fprintf(file, "==%d== ", sn_client_process());
+    fprintf(file, "==%d== ", (int)getpid());
     va_start(arguments, format);
     vfprintf(file, format, arguments);
     va_end(arguments);
@@ -117,7 +118,7 @@ static void write_line(const char *format, va_list arguments) {
     }
     page text;
     page_open(&text);
-    fprintf(text.file, "==%d== ", sn_client_process());
+    fprintf(text.file, "==%d== ", (int)getpid());
     if (format != NULL) {
         vfprintf(text.file, format, arguments);
     }
@@ -135,7 +136,7 @@ static void begin(void) {
     page_open(&text);
     put(text.file, "Memcheck, a memory error detector");
     put(text.file, "Sonde's; sonde memcheck --help lists its options");
-    fprintf(text.file, "==%d== Command:", sn_client_process());
+    fprintf(text.file, "==%d== Command:", (int)getpid());
     for (int i = 0; i < count; i++) {
         fprintf(text.file, " %s", words[i]);
     }

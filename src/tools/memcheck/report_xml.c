@@ -130,7 +130,7 @@ static void begin(void) {
     fputs("<?xml version=\"1.0\"?>\n\n<valgrindoutput>\n\n<protocolversion>4</protocolversion>\n"
           "<protocoltool>memcheck</protocoltool>\n\n<preamble>\n  <line>Memcheck, a memory error detector</line>\n"
           "  <line>Sonde's; sonde memcheck --help lists its options</line>\n</preamble>\n\n", file);
-    fprintf(file, "<pid>%d</pid>\n<ppid>%d</ppid>\n<tool>memcheck</tool>\n\n", sn_client_process(), (int)getppid());
+    fprintf(file, "<pid>%d</pid>\n<ppid>%d</ppid>\n<tool>memcheck</tool>\n\n", (int)getpid(), (int)getppid());
     if (mc_current.xml_user_comment != NULL) {
         fprintf(file, "<usercomment>%s</usercomment>\n\n", mc_current.xml_user_comment);
     }

@@ -43,7 +43,7 @@ static uint64_t check(sn_thread *thread, uint64_t address, uint64_t size) {
         return 0;
     }
     mc_finding finding = {.kind = MC_CHECKED, .what = mc_text("Unaddressable byte(s) found during client check request"),
-                          .stack = mc_stack_of(sn_context_of(thread), mc_request_address(thread))};
+                          .stack = mc_stack_here(thread)};
     finding.note_count = mc_describe_address(thread, where, finding.notes);
     mc_report(thread, &finding);
     return where;

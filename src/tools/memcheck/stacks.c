@@ -114,6 +114,8 @@ const mc_stack *mc_stack_of(sn_context context, uint64_t address) {
     return keep(&made.stack);
 }
 
+const mc_stack *mc_stack_here(sn_thread *thread) { return mc_stack_of(sn_context_of(thread), sn_thread_program_counter(thread)); }
+
 bool mc_stacks_agree(const mc_stack *left, const mc_stack *right, unsigned most) {
     if (left == right || left == NULL || right == NULL) {
         return left == right;
