@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sonde/flow.h"
 #include "sonde/tool.h"
 
 #ifdef __cplusplus
@@ -105,6 +106,85 @@ void sn_shadow_copy(const sn_shadow_memory *memory, uint64_t to, uint64_t from, 
 
 /** The first address in [address, end) whose shadow is not `value`; `end` if all are. */
 uint64_t sn_shadow_find_other(const sn_shadow_memory *memory, uint64_t address, uint64_t end, uint64_t value);
+
+/* ------------------------------------------------------------- following data */
+
+/**
+ * What the bits of shadow of a byte mean, 8 for each byte; zero is what nothing is to be said of (clean). Shadows are joined by
+ * or.
+ */
+typedef enum sn_shadow_kind {
+    SN_SHADOW_LABELS, /**< each of the 8 bits is a label that a byte has or not: where it came from. A byte of a result has the
+                           labels of all bytes that it may depend on */
+    SN_SHADOW_BITS,   /**< bit N of the shadow is about bit N of the byte: whether it is undefined, say. A bit of a result has
+                           it if it depends on bits that have it; what cannot depend on them for the values that the others
+                           have (x & 0), has not */
+} sn_shadow_kind;
+
+/** What a function for a class is given. Sources and destination are shadows, in the client's order of bytes. */
+typedef struct sn_shadow_step {
+    uint8_t class;               /**< sn_flow_class */
+    uint8_t source_count;
+    uint16_t size;               /**< bytes of the destination; for flags as many as the first source has: the result's */
+    uint8_t lane_size, source_lane_size; /**< as in sn_flow, 0: no lanes */
+    uint16_t amount;             /**< as in sn_flow */
+    uint8_t *destination;        /**< to be filled in */
+    const uint8_t *sources[SN_FLOW_MOST_SOURCES];
+    uint16_t source_sizes[SN_FLOW_MOST_SOURCES];
+} sn_shadow_step;
+
+/** Must be SN_FAST. Called only where a source or the old destination is not clean; and all clean sources must make a clean
+    result. */
+typedef void sn_shadow_function(sn_thread *thread, const sn_shadow_step *step);
+
+typedef struct sn_shadow_rules {
+    sn_shadow_kind kind;
+    const sn_shadow_memory *memory; /**< of 8 bits a byte */
+    /** The shadows of flags are followed as far as conditional branches, since the tool looks at them there; else only as far as
+        other instructions need them. */
+    bool watches_branches;
+    /** Called for each instruction of a block, in order: insert checks before it. The shadows of registers are then those
+        before it. Returns whether anything was inserted. May be NULL. */
+    bool (*check)(sn_block *block, unsigned index);
+    /** In the place of the kind's own rule for a class; NULL: that. */
+    sn_shadow_function *functions[SN_FLOW_CLASSES];
+} sn_shadow_rules;
+
+/** From the start callback: shadows of registers are kept from now on. The rules must stay where they are. Registers have clean
+    shadows at first, and where the kernel gives them values (results of system calls, arguments of signal handlers). */
+void sn_shadow_follow(const sn_shadow_rules *rules);
+
+/** From the instrument callback, for each block: insert what follows its data. */
+void sn_shadow_instrument(sn_block *block);
+
+/** From the system_call_after callback: what the kernel has written is clean. */
+void sn_shadow_system_call(const sn_system_call *call);
+
+/** In inserted code, from `check`: the shadow of an operand in a general or mask register or in memory, of at most 8 bytes. For a
+    memory operand what is said at sn_shadow_load() of wild addresses holds. */
+sn_value sn_shadow_of_operand(sn_block *block, unsigned operand);
+/** The same of a general register as a whole, as an operand's base or index. */
+sn_value sn_shadow_of_register(sn_block *block, uint8_t general);
+/** Of flags (sn_flow_flag): a byte for each of them, in order; others are zero. */
+sn_value sn_shadow_of_flags(sn_block *block, unsigned flags);
+
+/** What is called where a check finds something. Must be SN_FAST; `context` is the calling context if contexts are enabled. */
+typedef void sn_shadow_finding(sn_thread *thread, uint64_t data, uint64_t shadow, sn_context context);
+/** Where a finding is told: constant, to be kept by the tool as long as the code may run. */
+typedef struct sn_shadow_check {
+    sn_shadow_finding *found;
+    uint64_t data;
+} sn_shadow_check;
+/** In inserted code: if `shadow` is not zero, call check->found(). Costs a comparison otherwise. */
+void sn_shadow_check_value(sn_block *block, sn_value shadow, const sn_shadow_check *check);
+
+/** From C code that the thread runs, SN_FAST functions as well: the shadow of a general register (8 bytes). */
+uint64_t sn_shadow_register(const sn_thread *thread, uint8_t general);
+void sn_shadow_set_register(sn_thread *thread, uint8_t general, uint64_t shadow);
+/** The register that a function's argument (0 to 5: integers and pointers), or a system call's is passed in; and results. */
+uint8_t sn_shadow_argument_register(unsigned argument);
+uint8_t sn_shadow_system_call_register(unsigned argument);
+uint8_t sn_shadow_result_register(void);
 
 #pragma GCC visibility pop
 

@@ -10,6 +10,7 @@
 
 sn_events sn_events_wanted;
 sn_memory_listener sn_memory_listening;
+sn_frame_listener sn_frames_listening;
 
 void sn_events_init(const sn_tool *tool) {
     sn_events_wanted = (sn_events){

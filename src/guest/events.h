@@ -73,6 +73,34 @@ typedef struct sn_memory_listener {
     void (*moved)(uint64_t from, uint64_t to, uint64_t size);
 } sn_memory_listener;
 
+/** Where a register of the client, or a part of it, lies in a signal frame. */
+typedef struct sn_frame_register {
+    uint8_t place;     /**< sn_operand_place */
+    uint8_t reg;
+    uint16_t offset;   /**< in the register */
+    uint32_t size;
+    uint64_t address;
+} sn_frame_register;
+
+enum { SN_MOST_FRAME_REGISTERS = 160 };
+
+typedef struct sn_frame_layout {
+    uint64_t start, end;  /**< what is written of it */
+    uint32_t set_general; /**< bit R: general register R has a new value when the handler begins; others have their old ones */
+    unsigned count;
+    sn_frame_register rows[SN_MOST_FRAME_REGISTERS];
+} sn_frame_layout;
+
+/** Signal frames, for service/shadow_registers.c: one was built and its handler begins; a handler returns, and registers are
+    loaded from its frame. The first is called in the host's signal handler. */
+typedef struct sn_frame_listener {
+    void (*built)(sn_thread *thread, const sn_frame_layout *layout);
+    void (*returned)(sn_thread *thread, const sn_frame_layout *layout);
+} sn_frame_listener;
+
+/** Both NULL while nobody listens. Set in the tool's start callback. */
+extern sn_frame_listener sn_frames_listening;
+
 /** Whom to tell; all NULL while nobody listens. Set in the tool's start callback. */
 extern sn_memory_listener sn_memory_listening;
 

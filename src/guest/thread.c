@@ -66,6 +66,7 @@ _Static_assert(offsetof(sn_thread, values) == SN_THREAD_VALUES, "offset");
 _Static_assert(offsetof(sn_thread, slots) == SN_THREAD_SLOTS, "offset");
 _Static_assert(offsetof(sn_thread, stepped_to) == SN_THREAD_STEPPED_TO, "offset");
 _Static_assert(offsetof(sn_thread, rare_saved) == SN_THREAD_RARE_SAVED, "offset");
+_Static_assert(offsetof(sn_thread, shadow) == SN_THREAD_SHADOW, "offset");
 _Static_assert(sizeof(sn_thread) <= SN_THREAD_COUNTERS, "size");
 
 static const sn_tool *tool;
@@ -147,6 +148,7 @@ sn_thread *sn_thread_new(const sn_thread *parent) {
     }
     thread->engine_base = (uint64_t)thread->host_tls;
     memcpy(thread->general, parent->general, sizeof thread->general);
+    memcpy(thread->shadow, parent->shadow, sizeof thread->shadow);
     thread->pc = parent->pc;
     thread->flags = parent->flags;
     thread->client_base = parent->client_base;

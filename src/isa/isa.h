@@ -116,6 +116,9 @@ typedef enum sn_fault_kind {
 bool sn_may_be_request(const sn_insn *insn);
 bool sn_ends_request(const uint8_t before[SN_REQUEST_PREAMBLE]);
 
+/** By how many registers an instruction makes the x87 register stack higher (1: it pushes), or lower (negative); else 0. */
+int sn_x87_stack_change(const sn_insn *insn);
+
 /** Whether control can go on to the next instruction in memory. */
 bool sn_falls_through(const sn_insn *insn);
 

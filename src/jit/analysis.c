@@ -259,6 +259,20 @@ void sn_slot_store(sn_block *block, sn_slot slot, sn_value value) {
 
 SN_FAST uint64_t *sn_slot_of(sn_thread *thread, sn_slot slot) { return &thread->slots[slot]; }
 
+sn_value sn_own_load(sn_block *block, uint32_t offset, unsigned size) {
+    sn_operation *operation = add(block, SN_OPERATION_OWN_LOAD);
+    operation->number = offset;
+    operation->size = checked_size(size);
+    return with_result(block, operation);
+}
+
+void sn_own_store(sn_block *block, uint32_t offset, sn_value value, unsigned size) {
+    sn_operation *operation = add(block, SN_OPERATION_OWN_STORE);
+    operation->number = offset;
+    operation->size = checked_size(size);
+    operation->a = value;
+}
+
 sn_value sn_counter_load(sn_block *block, sn_counter counter) {
     sn_operation *operation = add(block, SN_OPERATION_COUNTER);
     operation->number = counter;
@@ -495,6 +509,7 @@ static const char *const kind_names[] = {
     [SN_OPERATION_COMPUTE] = "compute", [SN_OPERATION_ASSIGN] = "assign", [SN_OPERATION_BRANCH] = "branch",
     [SN_OPERATION_CALL_IF] = "fast call if", [SN_OPERATION_CHECK] = "check",
     [SN_OPERATION_LABEL] = "label", [SN_OPERATION_SLOT_LOAD] = "slot load", [SN_OPERATION_SLOT_STORE] = "slot store",
+    [SN_OPERATION_OWN_LOAD] = "own load", [SN_OPERATION_OWN_STORE] = "own store", [SN_OPERATION_COUNTER] = "counter",
     [SN_OPERATION_COUNT] = "count", [SN_OPERATION_COUNT_INDEXED] = "count indexed", [SN_OPERATION_ARGUMENT] = "argument", [SN_OPERATION_CALL] = "call",
     [SN_OPERATION_ACCESSES] = "accesses", [SN_OPERATION_CALL_FAST] = "fast call", [SN_OPERATION_FIELD] = "field",
     [SN_OPERATION_FIELD_COPY] = "field copy", [SN_OPERATION_APPENDED] = "appended",

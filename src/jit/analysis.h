@@ -45,6 +45,8 @@ typedef enum sn_operation_kind {
     SN_OPERATION_LABEL,      /**< label `number` */
     SN_OPERATION_SLOT_LOAD,  /**< result = the thread's slot `number` */
     SN_OPERATION_SLOT_STORE, /**< slot `number` = a */
+    SN_OPERATION_OWN_LOAD,   /**< result = size bytes of the thread's state at offset `number` */
+    SN_OPERATION_OWN_STORE,  /**< size bytes of a to there */
     SN_OPERATION_COUNTER,    /**< result = the thread's counter `number` */
     SN_OPERATION_COUNT,      /**< counter `number` += a */
     SN_OPERATION_COUNT_INDEXED, /**< counter `number` + b += a */
@@ -116,6 +118,10 @@ sn_value sn_operand_piece(sn_block *block, unsigned operand, unsigned offset, un
 
 /** sn_load() of what may not be there: then the instruction before which it stands runs without analysis code. */
 sn_value sn_load_bravely(sn_block *block, sn_value address, int32_t offset, unsigned size);
+
+/** Load and store 1, 2, 4 or 8 bytes of the thread's state at an offset of thread_offsets.h. */
+sn_value sn_own_load(sn_block *block, uint32_t offset, unsigned size);
+void sn_own_store(sn_block *block, uint32_t offset, sn_value value, unsigned size);
 
 /** Whether an operation at the place leaves the cache: then all of the client's registers must be its own. */
 bool sn_analysis_leaves(const sn_analysis *analysis, const sn_place_list *place);

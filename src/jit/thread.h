@@ -77,6 +77,7 @@ struct sn_thread {
                                  the instruction that sets the flag, or where it resumes; 0: none */
     uint64_t rare_saved;    /**< while a function runs that sn_call_fast_if() called: bit R: the client's value of register R
                                  is in `saved`; of the others that the function may change it is in `kept` */
+    uint8_t shadow[SN_THREAD_SHADOW_BYTES] __attribute__((aligned(8))); /**< a thread begins with its creator's */
 
     /* From here on only C code looks. */
     uint64_t trace_start[SN_THREAD_TRACE_COUNT]; /**< buffers; 0: none */

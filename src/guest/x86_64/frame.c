@@ -9,6 +9,7 @@
 
 #include "guest/thread.h"
 #include "guest/x86_64/abi.h"
+#include "isa/isa.h"
 #include "jit/runtime.h"
 
 #define RED_ZONE 128
@@ -55,6 +56,58 @@ typedef struct software_bytes {
     uint64_t features;
     uint32_t state_size;
 } software_bytes;
+
+/* ------------------------------------------------------------------- where registers lie */
+
+/** Vectors in components of the extended state: Intel SDM volume 1, 13.4 and 13.5. */
+static const struct vector_part {
+    uint8_t component, first, count;
+    uint16_t offset, size, at;
+} vector_parts[] = {
+    {1, 0, 16, 0, 16, 160}, {2, 0, 16, 16, 16, 0}, {6, 0, 16, 32, 32, 0}, {7, 16, 16, 0, 64, 0},
+};
+
+enum { MASKS = 5, MASK_REGISTERS = 8, FLOATS_AT = 32 };
+
+static void add_row(sn_frame_layout *layout, sn_operand_place place, unsigned reg, unsigned offset, unsigned size, uint64_t address) {
+    layout->rows[layout->count++] = (sn_frame_register){(uint8_t)place, (uint8_t)reg, (uint16_t)offset, size, address};
+}
+
+/** `area`: the extended state; `size`: of it. */
+static void lay_out(sn_frame_layout *layout, uint64_t context, uint64_t area, uint64_t size) {
+    uint64_t registers = context + offsetof(kernel_context, machine) + offsetof(mcontext_t, gregs);
+    layout->count = 0;
+    for (unsigned i = 0; i < 16; i++) add_row(layout, SN_PLACE_GENERAL, i, 0, 8, registers + 8 * sn_context_index[i]);
+    add_row(layout, SN_PLACE_FLAGS, 0, 0, 2, registers + 8 * REG_EFL);
+    if (!area) return;
+    for (unsigned i = 0; i < 8; i++) add_row(layout, SN_PLACE_X87, i, 0, 16, area + FLOATS_AT + 16 * i);
+    for (unsigned p = 0; p < sizeof vector_parts / sizeof *vector_parts; p++) {
+        const struct vector_part *part = &vector_parts[p];
+        uint64_t start = part->component == 1 ? part->at : sn_state_component_of(part->component)->offset;
+        bool exists = part->component == 1 || sn_state_component_of(part->component)->size;
+        if (!exists || start + (uint64_t)part->count * part->size > size) continue;
+        for (unsigned i = 0; i < part->count; i++)
+            add_row(layout, SN_PLACE_VECTOR, part->first + i, part->offset, part->size, area + start + (uint64_t)i * part->size);
+    }
+    const sn_state_component *masks = sn_state_component_of(MASKS);
+    if (masks->size && masks->offset + 8 * MASK_REGISTERS <= size)
+        for (unsigned i = 0; i < MASK_REGISTERS; i++) add_row(layout, SN_PLACE_MASK, i, 0, 8, area + masks->offset + 8 * i);
+}
+
+static void tell_built(sn_thread *thread, uint64_t at, uint64_t area, uint64_t size) {
+    sn_frame_layout layout = {.start = at, .end = area + size,
+                              .set_general = 1u << SN_RAX | 1u << SN_RDI | 1u << SN_RSI | 1u << SN_RDX | 1u << SN_RSP};
+    lay_out(&layout, at + offsetof(kernel_frame, context), area, size);
+    sn_frames_listening.built(thread, &layout);
+}
+
+static void tell_returned(sn_thread *thread, uint64_t context, uint64_t area) {
+    software_bytes software = {0};
+    sn_frame_layout layout = {0};
+    if (area && !sn_copy_safely(&software, (const void *)(area + SOFTWARE_OFFSET), sizeof software)) return;
+    lay_out(&layout, context, area, software.magic1 == MAGIC1 ? software.state_size : LEGACY_SIZE);
+    sn_frames_listening.returned(thread, &layout);
+}
 
 static uint64_t frame_stack_top(sn_thread *thread, const ucontext_t *context, const sn_signal_action *action) {
     uint64_t stack = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
@@ -114,6 +167,7 @@ bool sn_frame_build(sn_thread *thread, ucontext_t *context, const siginfo_t *inf
     uint64_t interrupted = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
     start_handler(thread, context, action, number, at);
     sn_stack_listening.signal(thread, interrupted, at, thread->pc);
+    if (sn_frames_listening.built) tell_built(thread, at, area, size);
     return true;
 }
 
@@ -162,6 +216,7 @@ bool sn_sigreturn(sn_thread *thread) {
     sn_signals_hold_mask(thread);
     sn_set_client_mask(thread, context.mask);
     if (!(context.stack.ss_flags & SS_ONSTACK)) thread->alternate = context.stack;
+    if (sn_frames_listening.returned) tell_returned(thread, from, (uint64_t)context.machine.fpregs);
     sn_stack_listening.signal_returned(thread, from, sn_abi_stack_pointer(thread));
     return true;
 }

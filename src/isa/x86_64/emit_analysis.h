@@ -237,6 +237,24 @@ static inline void sn_emit_store_vector(sn_emitter *e, unsigned vector, unsigned
     sn_emit_based(e, vector, base, displacement);
 }
 
+/** reg = zero-extended size bytes of thread[offset] */
+static inline void sn_emit_load_thread_part(sn_emitter *e, unsigned reg, uint32_t offset, unsigned size) {
+    sn_emit8(e, 0x65);
+    sn_emit_rex(e, size == 8, reg, 0, 0);
+    if (size < 4) sn_emit8(e, 0x0f);
+    sn_emit8(e, size >= 4 ? 0x8b : size == 2 ? 0xb7 : 0xb6);
+    sn_emit_thread_operand(e, reg, offset);
+}
+
+/** thread[offset] = the low size bytes of reg */
+static inline void sn_emit_store_thread_part(sn_emitter *e, unsigned reg, uint32_t offset, unsigned size) {
+    sn_emit8(e, 0x65);
+    if (size == 2) sn_emit8(e, 0x66);
+    sn_emit_rex(e, size == 8, reg, 0, 0);
+    sn_emit8(e, size == 1 ? 0x88 : 0x89);
+    sn_emit_thread_operand(e, reg, offset);
+}
+
 /** mov between a register (opcode 0x8b: it is loaded, 0x89: stored) and thread[offset + 8 * index]; `index` is not %rsp. */
 static inline void sn_emit_thread_element(sn_emitter *e, unsigned opcode, unsigned reg, unsigned index, uint32_t offset) {
     sn_emit8(e, 0x65);

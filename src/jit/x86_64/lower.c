@@ -160,6 +160,7 @@ static bool needs_register(const lowering *l, const sn_operation *operation, boo
     case SN_OPERATION_COUNT_INDEXED: return true;
     case SN_OPERATION_STORE: return first || (operation->size == 8 && !small);
     case SN_OPERATION_FIELD: return operation->size == 8 && !small;
+    case SN_OPERATION_OWN_STORE: return !small || operation->size != 8;
     case SN_OPERATION_SLOT_STORE:
     case SN_OPERATION_ARGUMENT: return !small;
     case SN_OPERATION_CHECK: return !first && (!small || (l->flagless && !is_small_difference(l, value)));
@@ -768,6 +769,11 @@ static void emit_operation(lowering *l, unsigned number) {
     case SN_OPERATION_CHECK: emit_check(l, operation, own); break;
     case SN_OPERATION_LABEL: emit_label(l->b, operation->number); break;
     case SN_OPERATION_SLOT_LOAD: sn_emit_load_thread(e, result, SN_THREAD_SLOTS + 8 * operation->number); break;
+    case SN_OPERATION_OWN_LOAD: sn_emit_load_thread_part(e, result, operation->number, operation->size); break;
+    case SN_OPERATION_OWN_STORE:
+        if (operation->size == 8) emit_thread_store(l, operation->a, operation->number, own);
+        else sn_emit_store_thread_part(e, value_in(l, operation->a, &own), operation->number, operation->size);
+        break;
     case SN_OPERATION_COUNTER: sn_emit_load_thread(e, result, COUNTER(operation->number)); break;
     case SN_OPERATION_SLOT_STORE: emit_thread_store(l, operation->a, SN_THREAD_SLOTS + 8 * operation->number, own); break;
     case SN_OPERATION_COUNT: emit_count(l, operation, own); break;

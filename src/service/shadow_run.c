@@ -1,0 +1,249 @@
+/**
+ * @fileoverview Working off plans (shadow_plan.h): the shadows of what instructions write, from those of what they read.
+ *
+ * All of an instruction's results are computed before any is written. Called where something is not clean, from inserted code:
+ * compiled for general registers only.
+ */
+#include "jit/layout.h"
+#include "jit/runtime.h"
+#include "service/contexts.h"
+#include "service/shadow_plan.h"
+
+enum { WIDEST = 64 };
+
+/** What an instruction's flows have computed and not written yet. */
+typedef struct pending {
+    unsigned count;
+    const sn_plan_piece *to[SN_FLOW_MOST];
+    uint8_t bytes[SN_FLOW_MOST][WIDEST];
+} pending;
+
+static const uint8_t clean_bytes[WIDEST];
+
+/** Volatile: no call of memcpy() is made of it. */
+static void copy(volatile uint8_t *to, const uint8_t *from, unsigned size) {
+    for (; size >= 8; size -= 8, to += 8, from += 8) *(volatile uint64_t *)to = *(const uint64_t *)from;
+    for (; size; size--) *to++ = *from++;
+}
+
+/* ------------------------------------------------------------------------------------------------- dirty bits */
+
+typedef struct extent {
+    uint32_t offset, size;
+} extent;
+
+static extent extent_of(unsigned dirty) {
+    if (dirty >= SN_DIRTY_VECTOR) return (extent){SN_SHADOW_VECTOR + 64 * (dirty - SN_DIRTY_VECTOR), 64};
+    if (dirty == SN_DIRTY_X87) return (extent){SN_SHADOW_X87, 128};
+    if (dirty == SN_DIRTY_FLAGS) return (extent){SN_SHADOW_FLAGS, 8};
+    if (dirty >= SN_DIRTY_MASK) return (extent){SN_SHADOW_MASK + 8 * (dirty - SN_DIRTY_MASK), 8};
+    return (extent){SN_SHADOW_GENERAL + 8 * dirty, 8};
+}
+
+static uint64_t *dirty_of(sn_thread *thread) { return (uint64_t *)(thread->shadow + SN_SHADOW_DIRTY); }
+
+void sn_shadow_note(sn_thread *thread, unsigned dirty) {
+    extent e = extent_of(dirty);
+    uint64_t any = 0;
+    for (uint32_t i = 0; i < e.size; i += 8) any |= *(const uint64_t *)(thread->shadow + e.offset + i);
+    if (any) *dirty_of(thread) |= UINT64_C(1) << dirty;
+    else *dirty_of(thread) &= ~(UINT64_C(1) << dirty);
+}
+
+void sn_shadow_clean(sn_thread *thread, uint64_t dirty) {
+    for (uint64_t left = *dirty_of(thread) & dirty; left; left &= left - 1) {
+        extent e = extent_of((unsigned)__builtin_ctzll(left));
+        for (uint32_t i = 0; i < e.size; i += 8) *(volatile uint64_t *)(thread->shadow + e.offset + i) = 0;
+    }
+    *dirty_of(thread) &= ~dirty;
+}
+
+/* ------------------------------------------------------------------------------------------------------ sources */
+
+static uint64_t piece_address(const sn_plan_view *view, const sn_plan_piece *piece) { return view->addresses[piece->operand] + piece->offset; }
+
+/** A condition made of flags is one bit, or one byte of labels. */
+static uint64_t flags_shadow(const sn_thread *thread, unsigned flags) {
+    uint8_t all = 0;
+    for (unsigned i = 0; i < 8; i++)
+        if (flags >> i & 1) all |= thread->shadow[SN_SHADOW_FLAGS + i];
+    return sn_shadow_ruling->kind == SN_SHADOW_BITS ? all != 0 : all;
+}
+
+/** Where the shadow of a source is; `room` is for one that has to be put together. */
+static const uint8_t *shadow_of(const sn_plan_view *view, const sn_plan_piece *piece, uint64_t *room) {
+    switch (piece->place) {
+    case SN_PLAN_REGISTER: return view->thread->shadow + piece->offset;
+    case SN_PLAN_FLAGS:
+        *room = flags_shadow(view->thread, piece->flags);
+        return (const uint8_t *)room;
+    case SN_PLAN_MEMORY: {
+        uint64_t address = piece_address(view, piece);
+        return sn_shadow_covers(address, piece->size) ? sn_shadow_at(sn_shadow_ruling->memory, address) : clean_bytes;
+    }
+    default: return clean_bytes;
+    }
+}
+
+static bool value_of(const sn_plan_view *view, const sn_plan_piece *piece, uint64_t *value) {
+    uint64_t mask = piece->size >= 8 ? UINT64_MAX : (UINT64_C(1) << 8 * piece->size) - 1;
+    switch (piece->value) {
+    case SN_VALUE_CONSTANT: *value = piece->constant; break;
+    case SN_VALUE_GENERAL: *value = sn_shadow_general(view, piece->reg) >> 8 * piece->shift; break;
+    case SN_VALUE_MASK: *value = sn_shadow_mask_value(piece->reg); break;
+    case SN_VALUE_MEMORY:
+        *value = 0;
+        if (!sn_copy_safely(value, (const void *)piece_address(view, piece), piece->size)) return false;
+        break;
+    default: return false;
+    }
+    *value &= mask;
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------- guards */
+
+/** Where the guard does not let the flow take place there is another shadow; and what it hangs on is in either. */
+static void merge_lanes(const sn_plan_view *view, const sn_plan_flow *flow, uint8_t *result, const uint8_t *otherwise, const uint8_t *condition) {
+    bool bits = sn_shadow_ruling->kind == SN_SHADOW_BITS;
+    unsigned size = flow->destination.size, lane = flow->guard_lane ? flow->guard_lane : 1;
+    uint64_t mask = 0;
+    bool is_known = flow->guard == SN_GUARD_MASK && value_of(view, &flow->condition, &mask);
+    if (!flow->guard_lane) { /* a bit is a lane */
+        for (unsigned i = 0; i < size && i < 8; i++) {
+            uint8_t chosen = is_known ? (uint8_t)(mask >> 8 * i) : 0xff, other = is_known ? (uint8_t)~chosen : 0xff;
+            result[i] = bits ? (uint8_t)((result[i] & chosen) | (otherwise[i] & other) | condition[i])
+                             : (uint8_t)(result[i] | otherwise[i] | condition[i]);
+        }
+        return;
+    }
+    for (unsigned at = 0, number = 0; at < size; at += lane, number++) {
+        uint8_t about;
+        if (flow->guard == SN_GUARD_MASK) about = bits ? (condition[number / 8] >> number % 8 & 1 ? 0xff : 0) : condition[number / 8];
+        else about = bits ? (condition[at + lane - 1] & 0x80 ? 0xff : 0) : condition[at + lane - 1];
+        for (unsigned i = at; i < at + lane && i < size; i++) {
+            uint8_t chosen = is_known ? (mask >> number & 1 ? result[i] : otherwise[i]) : result[i] | otherwise[i];
+            *(volatile uint8_t *)&result[i] = chosen | about;
+        }
+    }
+}
+
+static void merge_whole(const sn_plan_view *view, const sn_plan_flow *flow, uint8_t *result, const uint8_t *otherwise, const uint8_t *condition) {
+    uint64_t value;
+    unsigned size = flow->destination.place == SN_PLAN_FLAGS ? 8 : flow->destination.size;
+    uint8_t about = 0;
+    for (unsigned i = 0; i < flow->condition.size || i == 0; i++) about |= condition[i];
+    if (sn_shadow_ruling->kind == SN_SHADOW_BITS && about) about = 0xff;
+    bool is_known = flow->guard == SN_GUARD_COUNT && !about && value_of(view, &flow->condition, &value);
+    bool keeps = is_known && !(value & flow->count_mask);
+    for (unsigned i = 0; i < size; i++)
+        *(volatile uint8_t *)&result[i] = is_known ? (keeps ? otherwise[i] : result[i]) : (uint8_t)(result[i] | otherwise[i] | about);
+}
+
+static void guard(const sn_plan_view *view, const sn_plan_flow *flow, uint8_t *result) {
+    uint64_t rooms[2];
+    const uint8_t *condition = shadow_of(view, &flow->condition, &rooms[0]);
+    const uint8_t *otherwise = flow->destination.place == SN_PLAN_FLAGS ? view->thread->shadow + SN_SHADOW_FLAGS
+                                                                        : shadow_of(view, &flow->otherwise, &rooms[1]);
+    if (flow->guard == SN_GUARD_MASK || flow->guard == SN_GUARD_HIGH_BITS) merge_lanes(view, flow, result, otherwise, condition);
+    else merge_whole(view, flow, result, otherwise, condition);
+}
+
+/* -------------------------------------------------------------------------------------------------------- flows */
+
+static void compute(const sn_plan_view *view, const sn_plan_flow *flow, uint8_t *result) {
+    uint64_t rooms[SN_FLOW_MOST_SOURCES];
+    sn_shadow_step step;
+    sn_shadow_values_known values;
+    bool to_flags = flow->destination.place == SN_PLAN_FLAGS;
+    values.known = 0;
+    step.class = flow->class;
+    step.source_count = flow->source_count;
+    step.lane_size = flow->lane_size;
+    step.source_lane_size = flow->source_lane_size;
+    step.amount = flow->amount;
+    step.destination = result;
+    step.size = flow->destination.size;
+    for (unsigned i = 0; i < flow->source_count; i++) {
+        step.sources[i] = shadow_of(view, &flow->sources[i], &rooms[i]);
+        step.source_sizes[i] = flow->sources[i].size;
+        if (flow->sources[i].size <= 8 && value_of(view, &flow->sources[i], &values.values[i])) values.known |= 1u << i;
+    }
+    if (to_flags) step.size = flow->source_count && flow->sources[0].size ? flow->sources[0].size : 8;
+    sn_shadow_function *own = sn_shadow_ruling->functions[flow->class];
+    if (own) own(view->thread, &step);
+    else sn_shadow_apply(sn_shadow_ruling->kind, flow, &step, &values);
+    if (to_flags) *(volatile uint64_t *)result = sn_shadow_flags_of(sn_shadow_ruling->kind, flow, &step, &values);
+    if (flow->guard) guard(view, flow, result);
+}
+
+static void put(const sn_plan_view *view, const sn_plan_piece *piece, const uint8_t *bytes) {
+    sn_thread *thread = view->thread;
+    switch (piece->place) {
+    case SN_PLAN_REGISTER: copy(thread->shadow + piece->offset, bytes, piece->size); break;
+    case SN_PLAN_FLAGS:
+        for (unsigned i = 0; i < 8; i++)
+            if (piece->flags >> i & 1) thread->shadow[SN_SHADOW_FLAGS + i] = bytes[i];
+        break;
+    case SN_PLAN_MEMORY: {
+        uint64_t address = piece_address(view, piece);
+        if (sn_shadow_covers(address, piece->size)) copy(sn_shadow_at(sn_shadow_ruling->memory, address), bytes, piece->size);
+        return;
+    }
+    default: return;
+    }
+    sn_shadow_note(thread, piece->dirty);
+}
+
+/** Registers are numbered from the top of the stack: number N becomes N + `by`. */
+static void turn_x87(sn_thread *thread, unsigned by) {
+    uint64_t old[16], *cells = (uint64_t *)(thread->shadow + SN_SHADOW_X87);
+    if (!(*dirty_of(thread) >> SN_DIRTY_X87 & 1)) return;
+    for (unsigned i = 0; i < 16; i++) *(volatile uint64_t *)&old[i] = cells[i];
+    for (unsigned i = 0; i < 16; i++) *(volatile uint64_t *)&cells[(i + 2 * by) % 16] = old[i];
+}
+
+static void find_addresses(sn_plan_view *view, const sn_plan_group *group) {
+    for (unsigned i = 0; i < group->operand_count; i++) {
+        const sn_plan_operand *operand = &group->operands[i];
+        uint64_t address = (uint64_t)operand->displacement;
+        if (operand->base != SN_NO_REGISTER) address += sn_shadow_general(view, operand->base);
+        if (operand->index != SN_NO_REGISTER) address += sn_shadow_general(view, operand->index) * operand->scale;
+        if (operand->is_short) address = (uint32_t)address;
+        if (operand->segment) address += sn_shadow_segment_base(view, operand->segment);
+        view->addresses[i] = address;
+    }
+}
+
+void sn_shadow_run_view(sn_plan_view *view, const sn_plan_group *group) {
+    pending results;
+    results.count = 0;
+    const sn_plan_flow *flow = (const sn_plan_flow *)group->flows;
+    for (unsigned i = 0; i < group->flow_count; i++, flow = sn_plan_next(flow)) {
+        results.to[results.count] = &flow->destination;
+        compute(view, flow, results.bytes[results.count++]);
+        if (!flow->is_last) continue;
+        /* What is pushed has its number behind the push, what is popped before the pop. */
+        if (flow->stack_change > 0) turn_x87(view->thread, (unsigned)flow->stack_change);
+        for (unsigned n = 0; n < results.count; n++) put(view, results.to[n], results.bytes[n]);
+        if (flow->stack_change < 0) turn_x87(view->thread, 8 + (unsigned)flow->stack_change);
+        results.count = 0;
+    }
+}
+
+void sn_shadow_tell_finding(sn_thread *thread, uint64_t check, uint64_t shadow) {
+    const sn_shadow_check *told = (const sn_shadow_check *)check;
+    told->found(thread, told->data, shadow, sn_contexts_are_on() ? sn_context_resolve(thread) : SN_NO_CONTEXT);
+}
+
+void sn_shadow_run(sn_thread *thread, const sn_plan_group *group) {
+    sn_plan_view view;
+    view.thread = thread;
+    view.in_engine = false;
+    if (group->is_cleared) {
+        sn_shadow_clean(thread, sn_shadow_system_call_results);
+        return;
+    }
+    find_addresses(&view, group);
+    sn_shadow_run_view(&view, group);
+}
