@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 
+import differential_driver as driver
 from conftest import ROOT
 
 
@@ -36,3 +37,33 @@ def test_memory(sonde, memory_tool, memory_program, bits, tmp_path):
 def test_widths_that_there_are_not(sonde, memory_tool, bits):
     done = sonde(memory_tool, f"--bits={bits}", "--", "/bin/true")
     assert done.returncode == 125 and done.stderr == f"sonde: the tool asks for shadows of {bits} bits\n"
+
+
+# --------------------------------------------------------------------------- following data
+
+
+@pytest.fixture(scope="module")
+def flows_tool(build_tool):
+    return build_tool("shadow_flows", (ROOT / "tests" / "tools" / "shadow_flows.c").read_text())
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory):
+    """Of random blocks, and of blocks with every form of instruction: (path, native outcome)."""
+    folder = tmp_path_factory.mktemp("corpora")
+    made = []
+    for name, seed, blocks, more in (("mixed", 11, 60, ()), ("sweep", 12, 120, ("--pieces=20", "--straight", "--sweep"))):
+        driver.generate(folder / name, seed, blocks, *more)
+        made.append((folder / name, driver.run_native(folder / name)))
+    return made
+
+
+@pytest.mark.parametrize("kind", ("bits", "labels"))
+@pytest.mark.parametrize("signals", ([], ["--interrupt=20000"]), ids=("plain", "signals"))
+def test_programs_keep_their_state(corpora, flows_tool, kind, signals, tmp_path):
+    for path, native in corpora[:1] if signals else corpora:
+        configuration = (flows_tool, f"--kind={kind}", f"--output={tmp_path}/report")
+        outcome = driver.run_sonde(path, configuration, *signals)
+        if driver.first_difference(native, outcome) is not None:
+            pytest.fail(driver.explain(path, native, outcome, configuration, driver.BUILD / "differential-failures", signals))
+        assert (tmp_path / "report").read_text() == "some findings 1\n"

@@ -5,6 +5,12 @@
  *   shadow_ranges.c   fills, copies and searches ranges of them; also called from the code cache
  *   shadow_inline.c   the code that loads and stores shadow in blocks
  *
+ *   shadow_compile.c    from the flows of instructions to inserted code and plans (shadow_plan.h)
+ *   shadow_run.c        works plans off, in the code cache; shadow_rules.c: the rules of each class
+ *   shadow_varying.c    instructions whose accesses are known only when they run
+ *   shadow_registers.c  registers in signal frames, what the kernel writes
+ *   x86_64/shadow_values.c  where registers are
+ *
  * What tools see is <sonde/shadow.h>.
  */
 #ifndef SONDE_SERVICE_SHADOW_H

@@ -8,8 +8,8 @@
  */
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/hash.h"
+#include "sonde/arena.h"
+#include "sonde/hash.h"
 #include "base/log.h"
 #include "jit/insert.h"
 #include "jit/layout.h"

@@ -3,7 +3,7 @@
  */
 #include "service/shadow_varying.h"
 
-#include "base/arena.h"
+#include "sonde/arena.h"
 #include "jit/insert.h"
 #include "service/shadow_plan.h"
 

@@ -128,8 +128,8 @@ static bool format_begins(sn_thread *thread, sn_hooked_call *call) {
 }
 
 static bool sink_begins(sn_thread *thread, sn_hooked_call *call) {
-    unsigned labels = 0;
-    for (unsigned i = 0; i < 4; i++) {
+    unsigned labels = 0, count = (unsigned)(uintptr_t)call->hook->data;
+    for (unsigned i = 0; i < count; i++) {
         labels |= labels_of(sn_shadow_register(thread, sn_shadow_argument_register(i)));
         if (sn_shadow_covers(call->arguments[i], 1)) labels |= (unsigned)sn_shadow_get(taint_memory, call->arguments[i]);
     }
@@ -142,6 +142,16 @@ static void hook(const char *function, bool (*begin)(sn_thread *, sn_hooked_call
     if (!made) sn_fail(125, "no memory for hooks");
     *made = (sn_hook){.function = function, .way = SN_HOOK_SLOW, .begin = begin, .data = (void *)data};
     sn_hook_add(made);
+}
+
+/** "FUNCTION" or "FUNCTION:COUNT", of arguments to be looked at: 1 to 4, as no symbol says how many there are. */
+static void add_sink(const char *text) {
+    char *name = strdup(text), *colon = name ? strrchr(name, ':') : NULL;
+    bool has_count = colon && colon > name && colon[-1] != ':' && colon[1] >= '1' && colon[1] <= '4' && !colon[2];
+    if (colon && !has_count && colon[-1] != ':' && colon[1] != ':') sn_fail(2, "--sink=%s: behind the colon is no number from 1 to 4", text);
+    uintptr_t count = has_count ? (uintptr_t)(colon[1] - '0') : 1;
+    if (has_count) *colon = 0;
+    hook(name, sink_begins, (void *)count);
 }
 
 /* ------------------------------------------------------------------------------------ system calls */
@@ -184,7 +194,7 @@ static void start(void) {
     sn_shadow_follow(&rules);
     sn_contexts_enable();
     for (size_t i = 0; taint_chosen.formats && i < sizeof formats / sizeof *formats; i++) hook(formats[i].name, format_begins, &formats[i]);
-    for (size_t i = 0; i < taint_chosen.sinks.count; i++) hook(taint_chosen.sinks.items[i], sink_begins, NULL);
+    for (size_t i = 0; i < taint_chosen.sinks.count; i++) add_sink(taint_chosen.sinks.items[i]);
 }
 
 static bool has_begun;
@@ -204,7 +214,7 @@ static const sn_option options[] = {
     {"check-addresses", SN_OPTION_FLAG, &taint_chosen.addresses, "no", NULL, "report addresses of loads and stores"},
     {"check-formats", SN_OPTION_FLAG, &taint_chosen.formats, "yes", NULL, "report formats of printf and its kin"},
     {"check-system-calls", SN_OPTION_FLAG, &taint_chosen.calls, "yes", NULL, "report arguments of system calls, and names of files"},
-    {"sink", SN_OPTION_LIST, &taint_chosen.sinks, "none", NULL, "report arguments of this function, too"},
+    {"sink", SN_OPTION_LIST, &taint_chosen.sinks, "none", NULL, "report the first argument of this function, or the first N: FUNCTION:N"},
     {"num-callers", SN_OPTION_NUMBER, &taint_chosen.callers, "12", NULL, "lines of a calling context"},
     {"format", SN_OPTION_CHOICE, &taint_chosen.format, "text", "text|json", "form of the report"},
     {0},
