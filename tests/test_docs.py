@@ -14,7 +14,7 @@ from conftest import BUILD, ROOT, run_sonde
 # Every text of the tree that a reader is sent to.
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 NAME = r"--?[A-Za-z][A-Za-z0-9-]*"   # of an option
-TOOLS = ("cache", "calls", "count", "deadspy", "heap", "loadspy", "memcheck", "memtrace", "none", "redspy", "zerospy")
+TOOLS = ("cache", "calls", "count", "deadspy", "heap", "loadspy", "memcheck", "memtrace", "none", "redspy", "zerospy", "taint")
 
 
 def run(*words, **options):
