@@ -36,6 +36,7 @@ class Tool:
     mean_goal: float = 0   # at most, for the geometric mean over the long workloads; 0 for none
     each_goal: float = 0   # at most, for each of them
     peer_goal: float = 0   # at most, for the geometric mean of its times by those of the peer
+    peer_command: tuple = ()  # words that go before the program's, if the peer is not a tool of valgrind; it may print
     workloads: tuple = ()  # names of the workloads that it is measured on; () for all that are not on demand
 
 
@@ -128,6 +129,8 @@ TOOLS = (
          peer_rounds=1, workloads=ALLOCATING),
     Tool("heap-cumulative", ("heap", "--mode=cumulative", "--output=/dev/null"), "massif",
          ("--tool=massif", "--massif-out-file=/dev/null"), peer_rounds=1, workloads=ALLOCATING),
+    Tool("heap-all", ("heap", "--mode=cumulative", "--output={work}/log.json.gz"), "heaptrack", (), peer_goal=1, workloads=ALLOCATING,
+         peer_command=("/usr/bin/heaptrack", "-o", "{work}/log.heaptrack")),
     # Both write their trace to a file, which is deleted after the run with the logs.
     Tool("memtrace", ("memtrace", "--instructions=yes", "--output={work}/log.trace"), "lackey --trace-mem=yes",
          ("--tool=lackey", "--trace-mem=yes"), peer_rounds=1, workloads=TRACED),
