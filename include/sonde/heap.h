@@ -74,6 +74,13 @@ uint64_t sn_heap_allocated(void);
     VALGRIND_FREELIKE_BLOCK, VALGRIND_RESIZEINPLACE_BLOCK, and those of memory pools. False if it is none of these. */
 bool sn_heap_request(sn_thread *thread, const uint64_t arguments[6], uint64_t *result);
 
+/** A number that no other block has while this one lives: from 1 on, small ones first. May be called from SN_FAST functions. */
+uint32_t sn_heap_number(const sn_heap_block *block);
+
+/** Whether the thread is in an allocating function, whose accesses are not the program's own. May be called from SN_FAST
+    functions. */
+bool sn_heap_is_allocating(sn_thread *thread);
+
 /** The live block that begins at `address`, or NULL. It is the caller's business that nobody frees it meanwhile. May be
     called from SN_FAST functions. */
 sn_heap_block *sn_heap_at(uint64_t address);

@@ -28,7 +28,8 @@ static const char *block_text, *clamped_output, *clamped_text, *html;
 
 static const sn_option options[] = {
     {"max-frames", SN_OPTION_NUMBER, &max_frames, "8", NULL, "frames of a stack that tell records apart and are shown"},
-    {"sort-by", SN_OPTION_CHOICE, &sort_by, "usable", "usable|req|slop|num-blocks", "what records are sorted by"},
+    {"sort-by", SN_OPTION_CHOICE, &sort_by, "usable", "usable|req|slop|num-blocks|read|written|never-used",
+     "what records are sorted by"},
     {"ignore-alloc-fns", SN_OPTION_FLAG, &ignores_allocators, "no", NULL,
      "leave out allocation functions at the inner end of stacks"},
     {"filter", SN_OPTION_LIST, &filters, "none", "TEXT",

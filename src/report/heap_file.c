@@ -24,7 +24,7 @@ enum { HAS_VERSION = 1, HAS_MODE = 2, HAS_BLOCKS = 4, HAS_TRACES = 8, HAS_FRAMES
 /** Members of a block. */
 typedef enum block_member {
     MEMBER_SIZE, MEMBER_SLOP, MEMBER_COUNT, MEMBER_FREED, MEMBER_LIVED, MEMBER_ADDRESS, MEMBER_TRACE, MEMBER_REPORTS,
-    MEMBER_CONTENTS, MEMBER_OTHER
+    MEMBER_CONTENTS, MEMBER_FIRST_USE, MEMBER_OTHER = MEMBER_FIRST_USE + SN_HEAPFILE_USES
 } block_member;
 
 typedef struct reader {
@@ -225,7 +225,9 @@ static void read_reports(reader *reader, sn_heapfile_block *block) {
 static const char *const member_names[] = {
     [MEMBER_SIZE] = "req",    [MEMBER_SLOP] = "slop",     [MEMBER_COUNT] = "num",
     [MEMBER_FREED] = "freed", [MEMBER_LIVED] = "lived",   [MEMBER_ADDRESS] = "addr",
-    [MEMBER_TRACE] = "alloc", [MEMBER_REPORTS] = "reps",  [MEMBER_CONTENTS] = "contents"};
+    [MEMBER_TRACE] = "alloc", [MEMBER_REPORTS] = "reps",  [MEMBER_CONTENTS] = "contents",
+    [MEMBER_FIRST_USE + SN_HEAPFILE_READ] = "read", [MEMBER_FIRST_USE + SN_HEAPFILE_WRITTEN] = "written",
+    [MEMBER_FIRST_USE + SN_HEAPFILE_NEVER_READ] = "unread", [MEMBER_FIRST_USE + SN_HEAPFILE_NEVER_USED] = "unused"};
 
 static block_member member_of(const reader *reader, uint64_t code) {
     unsigned member = 0;
@@ -236,7 +238,13 @@ static block_member member_of(const reader *reader, uint64_t code) {
 
 static void read_block_member(reader *reader, sn_heapfile_block *block, bool *has_size) {
     sn_scan *scan = &reader->scan;
-    switch (member_of(reader, sn_scan_key_code(scan))) {
+    block_member member = member_of(reader, sn_scan_key_code(scan));
+    if (member >= MEMBER_FIRST_USE && member < MEMBER_OTHER) {
+        block->uses[member - MEMBER_FIRST_USE] = sn_scan_count(scan);
+        reader->file->has_uses = true;
+        return;
+    }
+    switch (member) {
     case MEMBER_SIZE:
         block->requested = sn_scan_count(scan);
         *has_size = true;
@@ -279,8 +287,14 @@ static void add_up(reader *reader, const sn_heapfile_block *block) {
         file->count > INT64_MAX || __builtin_add_overflow(file->lived, block->lived, &file->lived) || file->lived > INT64_MAX ||
         __builtin_add_overflow(block->address, size, &sum))
         sn_scan_fail(&reader->scan, "the sizes of the blocks are too large");
+    for (unsigned i = 0; i < SN_HEAPFILE_USES; i++)
+        if (__builtin_add_overflow(file->uses[i], block->uses[i], &file->uses[i]) || file->uses[i] > INT64_MAX)
+            sn_scan_fail(&reader->scan, "more was read or written than can be");
     if (block->freed > block->count)
         sn_scan_fail(&reader->scan, "more blocks were freed than there were");
+    if (block->uses[SN_HEAPFILE_NEVER_READ] > block->count ||
+        block->uses[SN_HEAPFILE_NEVER_USED] > block->uses[SN_HEAPFILE_NEVER_READ])
+        sn_scan_fail(&reader->scan, "more blocks were never read or used than there were, or never used than never read");
 }
 
 static void read_block(reader *reader) {

@@ -23,6 +23,13 @@ typedef enum sn_heapfile_mode {
 
 extern const char *const sn_heapfile_mode_names[SN_HEAPFILE_MODES];
 
+/** What was done to blocks; there if their accesses were counted. */
+typedef enum sn_heapfile_use {
+    SN_HEAPFILE_READ, SN_HEAPFILE_WRITTEN,           /**< bytes */
+    SN_HEAPFILE_NEVER_READ, SN_HEAPFILE_NEVER_USED,  /**< blocks */
+    SN_HEAPFILE_USES
+} sn_heapfile_use;
+
 /** Blocks like each other; in mode scan one block. */
 typedef struct sn_heapfile_block {
     uint64_t address;    /**< 0: not in the file */
@@ -30,6 +37,7 @@ typedef struct sn_heapfile_block {
     uint64_t count;
     uint64_t freed;      /**< mode cumulative: how many of them were freed */
     uint64_t lived;      /**< sum over these: bytes that the program allocated while they lived */
+    uint64_t uses[SN_HEAPFILE_USES]; /**< sums over all of them */
     uint32_t trace;      /**< of its allocation; SN_HEAPFILE_NONE: not kept */
     uint32_t reports[2]; /**< traces of the reports, or SN_HEAPFILE_NONE */
 } sn_heapfile_block;
@@ -75,6 +83,8 @@ typedef struct sn_heapfile {
     SN_VECTOR(sn_heapfile_module) modules;
     bool has_roots;      /**< the member is there */
     uint64_t count, usable, lived; /**< sums over all blocks */
+    uint64_t uses[SN_HEAPFILE_USES];
+    bool has_uses;       /**< accesses were counted */
     sn_heapfile_names trace_names, frame_names;
 } sn_heapfile;
 

@@ -20,15 +20,19 @@ void sn_heapfile_write_address(sn_json *json, const char *name, uint64_t address
     sn_json_string(json, name, text);
 }
 
-static void write_sums(sn_json *json, const sn_heapfile_sums *sums, sn_heapfile_mode mode) {
+static void write_sums(sn_json *json, const sn_heapfile_sums *sums, const sn_heapfile_records *of) {
+    static const char *const uses[] = {[SN_HEAPFILE_READ] = "read", [SN_HEAPFILE_WRITTEN] = "written",
+                                       [SN_HEAPFILE_NEVER_READ] = "never_read", [SN_HEAPFILE_NEVER_USED] = "never_used"};
     sn_json_signed(json, "blocks", sums->blocks);
     sn_json_signed(json, "usable", sums->usable);
     sn_json_signed(json, "requested", sums->requested);
     sn_json_signed(json, "slop", sums->slop);
-    if (mode == SN_HEAPFILE_CUMULATIVE) {
+    if (of->mode == SN_HEAPFILE_CUMULATIVE) {
         sn_json_signed(json, "freed", sums->freed);
         sn_json_signed(json, "lived", sums->lived);
     }
+    for (unsigned i = 0; of->has_uses && i < SN_HEAPFILE_USES; i++)
+        sn_json_signed(json, uses[i], sums->uses[i]);
 }
 
 static void write_sizes(sn_json *json, const sn_heapfile_records *records, const sn_heapfile_record *record) {
@@ -59,7 +63,7 @@ static void write_record(sn_json *json, const sn_heapfile_view *view, uint32_t n
     const sn_heapfile_record *record = &view->records->items.items[number];
     sn_json_object(json, NULL);
     sn_json_string(json, "section", sn_heapfile_section_names[record->section]);
-    write_sums(json, &record->sums, view->records->mode);
+    write_sums(json, &record->sums, view->records);
     write_sizes(json, view->records, record);
     write_addresses(json, view, number);
     sn_heapfile_write_stack(json, "allocated_at", &view->records->stacks, record->stack);
@@ -121,7 +125,7 @@ void sn_heapfile_print_json(const sn_heapfile_view *view) {
         sn_json_string(&json, NULL, view->files[i].options);
     sn_json_close(&json);
     sn_json_object(&json, "total");
-    write_sums(&json, &view->records->total, view->records->mode);
+    write_sums(&json, &view->records->total, view->records);
     sn_json_close(&json);
     sn_json_array(&json, "records");
     for (size_t i = 0; i < view->records->shown.count; i++)

@@ -66,6 +66,8 @@ static void add_sums(sn_heapfile_sums *sums, const sn_heapfile_block *block, int
     sums->usable += count * (int64_t)sn_heapfile_usable(block);
     sums->freed += sign * (int64_t)block->freed;
     sums->lived += sign * (int64_t)block->lived;
+    for (unsigned i = 0; i < SN_HEAPFILE_USES; i++)
+        sums->uses[i] += sign * (int64_t)block->uses[i];
 }
 
 void sn_heapfile_records_add(sn_heapfile_records *records, const sn_heapfile *file, int sign) {
@@ -74,6 +76,7 @@ void sn_heapfile_records_add(sn_heapfile_records *records, const sn_heapfile *fi
     for (uint32_t i = 0; i < file->traces.count; i++)
         stack_of[i] = sn_heapfile_stack_of(&records->stacks, file, i);
     records->mode = file->mode;
+    records->has_uses |= file->has_uses;
     sn_vector_clear(&records->record_of);
     sn_vector_reserve(&records->record_of, file->blocks.count);
     for (size_t i = 0; i < file->blocks.count; i++) {
@@ -121,6 +124,9 @@ static bool is_nothing(const sn_heapfile_records *records, const sn_heapfile_rec
     for (uint32_t i = record->size; i != SN_HEAPFILE_NONE; i = records->sizes.items[i].next)
         if (records->sizes.items[i].count != 0)
             return false;
+    for (unsigned i = 0; i < SN_HEAPFILE_USES; i++)
+        if (sums->uses[i] != 0)
+            return false;
     return sums->blocks == 0 && sums->requested == 0 && sums->slop == 0 && sums->usable == 0 &&
            sums->freed == 0 && sums->lived == 0;
 }
@@ -137,6 +143,9 @@ static void keys_of(const sn_heapfile_sums *sums, sn_heapfile_order order, uint6
         [SN_HEAPFILE_BY_REQUESTED] = {requested, usable, blocks},
         [SN_HEAPFILE_BY_SLOP] = {magnitude(sums->slop), usable, blocks},
         [SN_HEAPFILE_BY_BLOCKS] = {blocks, usable, requested},
+        [SN_HEAPFILE_BY_READ] = {magnitude(sums->uses[SN_HEAPFILE_READ]), usable, blocks},
+        [SN_HEAPFILE_BY_WRITTEN] = {magnitude(sums->uses[SN_HEAPFILE_WRITTEN]), usable, blocks},
+        [SN_HEAPFILE_BY_NEVER_USED] = {magnitude(sums->uses[SN_HEAPFILE_NEVER_USED]), usable, blocks},
     };
     memcpy(keys, all[order], sizeof all[order]);
 }

@@ -44,6 +44,7 @@ extern const char *const sn_heapfile_section_names[SN_HEAPFILE_SECTIONS];
 typedef struct sn_heapfile_sums {
     int64_t blocks, requested, slop, usable;
     int64_t freed, lived; /**< mode cumulative; 0 where the file does not tell */
+    int64_t uses[SN_HEAPFILE_USES]; /**< if sn_heapfile.has_uses */
 } sn_heapfile_sums;
 
 typedef struct sn_heapfile_record {
@@ -64,11 +65,13 @@ typedef struct sn_heapfile_size {
 } sn_heapfile_size;
 
 typedef enum sn_heapfile_order {
-    SN_HEAPFILE_BY_USABLE, SN_HEAPFILE_BY_REQUESTED, SN_HEAPFILE_BY_SLOP, SN_HEAPFILE_BY_BLOCKS
+    SN_HEAPFILE_BY_USABLE, SN_HEAPFILE_BY_REQUESTED, SN_HEAPFILE_BY_SLOP, SN_HEAPFILE_BY_BLOCKS, SN_HEAPFILE_BY_READ, SN_HEAPFILE_BY_WRITTEN,
+    SN_HEAPFILE_BY_NEVER_USED
 } sn_heapfile_order;
 
 typedef struct sn_heapfile_records {
     sn_heapfile_mode mode;
+    bool has_uses; /**< a file counts accesses */
     sn_heapfile_stacks stacks;
     SN_VECTOR(sn_heapfile_record) items;
     SN_VECTOR(sn_heapfile_size) sizes;

@@ -89,6 +89,19 @@ static void print_lives(const sn_heapfile_sums *sums) {
     putchar('\n');
 }
 
+/** What was done to the blocks. Bytes that are hardly read or written again and again stand out by their number for each byte. */
+static void print_uses(const sn_heapfile_sums *sums) {
+    double size = sums->requested != 0 ? (double)sums->requested : 1;
+    printf("  read: %s bytes (%.2f for each byte), written: ", number(sums->uses[SN_HEAPFILE_READ]),
+           (double)sums->uses[SN_HEAPFILE_READ] / size);
+    printf("%s (%.2f)\n", number(sums->uses[SN_HEAPFILE_WRITTEN]), (double)sums->uses[SN_HEAPFILE_WRITTEN] / size);
+    if (sums->uses[SN_HEAPFILE_NEVER_READ] != 0)
+        printf("  never read: %s block%s, ", number(sums->uses[SN_HEAPFILE_NEVER_READ]), plural(sums->uses[SN_HEAPFILE_NEVER_READ]));
+    if (sums->uses[SN_HEAPFILE_NEVER_READ] != 0)
+        printf("%s of them not written either\n", sums->uses[SN_HEAPFILE_NEVER_USED] != 0
+                                                      ? number(sums->uses[SN_HEAPFILE_NEVER_USED]) : "none");
+}
+
 static void print_record(const sn_heapfile_view *view, size_t place, size_t of, uint32_t number_of_record, int64_t before,
                          const sn_heapfile_sums *section) {
     const sn_heapfile_records *records = view->records;
@@ -103,6 +116,8 @@ static void print_record(const sn_heapfile_view *view, size_t place, size_t of, 
                sn_heapfile_section_names[record->section], percent(with, section->usable));
     if (records->mode == SN_HEAPFILE_CUMULATIVE && record->sums.freed != 0)
         print_lives(&record->sums);
+    if (records->has_uses)
+        print_uses(&record->sums);
     print_sizes(records, record);
     print_addresses(view, number_of_record);
     printf("  allocated at\n");
@@ -158,6 +173,8 @@ static void print_sections(const sn_heapfile_view *view) {
         sn_heapfile_sums sums = print_section(view, SN_HEAPFILE_ALL);
         printf("\nTotal: %s bytes in %s block%s (%s requested, %s slop)\n", number(sums.usable), number(sums.blocks),
                plural(sums.blocks), number(sums.requested), number(sums.slop));
+        if (view->records->has_uses)
+            print_uses(total);
         if (sums.blocks != total->blocks || sums.usable != total->usable)
             printf("  of %s bytes in %s block%s without the filters\n", number(total->usable), number(total->blocks),
                    plural(total->blocks));

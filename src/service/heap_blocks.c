@@ -127,6 +127,10 @@ sn_heap_block *sn_heap_at(uint64_t address) {
 
 /* -------------------------------------------------------------------------------------------------- blocks */
 
+uint32_t sn_heap_number(const sn_heap_block *block) { return number_of(block); }
+
+bool sn_heap_is_allocating(sn_thread *thread) { return sn_heap_thread_of(thread)->depth > 0; }
+
 uint64_t sn_heap_allocated(void) { return __atomic_load_n(&sn_heap.allocated, __ATOMIC_RELAXED); }
 
 void sn_heap_attend(void) {

@@ -14,6 +14,12 @@ typedef struct heap_amount {
     uint64_t blocks, bytes, slop;
 } heap_amount;
 
+/** --accesses=yes: sums over blocks. */
+typedef struct heap_uses {
+    uint64_t read, written;          /**< bytes */
+    uint64_t never_read, never_used; /**< blocks */
+} heap_uses;
+
 typedef struct heap_cell {
     uint64_t requested, slop; /**< of each block; 0 if cells are contexts */
     sn_context context;
@@ -23,6 +29,7 @@ typedef struct heap_cell {
     uint64_t ever, freed;     /**< blocks */
     uint32_t verdict;         /**< heap_verdict: --ignore-fn */
     uint64_t lived;           /**< sum of the lives of freed ones, in bytes that were allocated meanwhile */
+    heap_uses uses, now;      /**< of freed blocks; of those that live, when it was last asked for */
 } heap_cell;
 
 /** Once. */

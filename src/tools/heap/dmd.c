@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "accesses.h"
 #include "cells.h"
 #include "modules.h"
 #include "reports.h"
@@ -25,8 +26,20 @@ static void write_head(FILE *file, heap_cause cause, unsigned number) {
     fprintf(file, "],\n  \"cause\": \"%s\",\n  \"number\": %u\n },\n", heap_cause_names[cause], number);
 }
 
+static void write_uses(FILE *file, const heap_cell *cell) {
+    fprintf(file, ", \"read\": %lu, \"written\": %lu", cell->uses.read + cell->now.read, cell->uses.written + cell->now.written);
+    uint64_t never_read = cell->uses.never_read + cell->now.never_read, never_used = cell->uses.never_used + cell->now.never_used;
+    if (never_read != 0) {
+        fprintf(file, ", \"unread\": %lu", never_read);
+    }
+    if (never_used != 0) {
+        fprintf(file, ", \"unused\": %lu", never_used);
+    }
+}
+
 static void write_cells(heap_rows *rows, heap_cause cause) {
     uint32_t count = heap_cell_count();
+    heap_accesses_of_live();
     for (uint32_t i = 1; i <= count; i++) {
         const heap_cell *cell = heap_cell_at(i);
         uint64_t blocks = heap_current.mode == HEAP_CUMULATIVE ? cell->ever
@@ -43,6 +56,9 @@ static void write_cells(heap_rows *rows, heap_cause cause) {
         }
         if (heap_current.mode == HEAP_CUMULATIVE && cell->lived != 0) {
             fprintf(rows->file, ", \"lived\": %lu", cell->lived);
+        }
+        if (heap_current.accesses) {
+            write_uses(rows->file, cell);
         }
         heap_row_end(rows);
     }

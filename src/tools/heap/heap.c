@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accesses.h"
 #include "dumps.h"
 #include "pages.h"
 #include "reports.h"
@@ -51,6 +52,8 @@ static const sn_option options[] = {
      "live, cumulative, dark-matter: of smaller blocks one in so many bytes stands for all"},
     {"contexts", SN_OPTION_CHOICE, &heap_current.contexts, "unwound", "unwound|followed",
      "where blocks come from: found from the stack, or by following every call (slower; also tail calls)"},
+    {"accesses", SN_OPTION_FLAG, &heap_current.accesses, "no", NULL,
+     "cumulative: bytes read and written, and blocks that never were (slower)"},
     {"dump-every-bytes", SN_OPTION_NUMBER, &heap_current.every_bytes, "0", "BYTES", "write a file whenever so much was allocated"},
     {"dump-every-seconds", SN_OPTION_NUMBER, &heap_current.every_seconds, "0", "SECONDS", "write a file whenever so much time has gone"},
     {"dump-at-peak", SN_OPTION_FLAG, &heap_current.at_peak, "no", NULL, "live: a file of the blocks that lived at the peak"},
@@ -94,6 +97,9 @@ static void check_options(void) {
     if (heap_current.ignored_functions.count != 0 && heap_current.mode != HEAP_TIMELINE) {
         sn_fail(2, "--ignore-fn= is for --mode=timeline");
     }
+    if (heap_current.accesses && (heap_current.mode != HEAP_CUMULATIVE || heap_current.sample_below > 0)) {
+        sn_fail(2, "--accesses=yes is for --mode=cumulative, without --sample-below=");
+    }
     if (heap_current.mode == HEAP_SCAN) {
         heap_current.sample_below = 0; /* every block counts */
     }
@@ -112,6 +118,7 @@ static void start(void) {
     heap_cells_init();
     heap_totals_init();
     heap_dumps_init();
+    heap_accesses_init();
     if (heap_current.is_by_site) {
         heap_timeline_init();
     }
@@ -132,6 +139,7 @@ static void instrument(sn_block *block) {
     if (heap_current.mode == HEAP_TIMELINE && heap_current.time_unit == HEAP_INSTRUCTIONS) {
         heap_time_instrument(block);
     }
+    heap_accesses_instrument(block);
 }
 
 static void thread_start(sn_thread *thread) {
@@ -216,6 +224,8 @@ SN_EXPORT const sn_tool sn_tool_descriptor = {
     .memory_mapped = heap_pages_mapped,
     .memory_unmapped = heap_pages_unmapped,
     .memory_moved = heap_pages_moved,
+    .system_call_before = heap_accesses_system_call_begins,
+    .system_call_after = heap_accesses_system_call_ends,
     .signal = signalled,
     .request = request,
     .dump = dump,

@@ -26,7 +26,7 @@ typedef struct heap_settings {
     sn_texts alloc_functions, ignored_functions;
     int64_t every_bytes, every_seconds, signal;
     bool at_peak;
-    bool counts_stacks, pages_as_heap;
+    bool counts_stacks, pages_as_heap, accesses;
     int64_t sample_below;
     int contexts;           /**< heap_contexts */
     int stacks_kept;        /**< 1: partial */

@@ -5,6 +5,7 @@
 
 #include <time.h>
 
+#include "accesses.h"
 #include "dumps.h"
 #include "ignored.h"
 #include "settings.h"
@@ -147,6 +148,7 @@ SN_FAST void heap_allocated(sn_thread *thread, sn_heap_block *block) {
     heap_cell *cell = heap_cell_of(block->context, block->requested, slop);
     block->word = heap_cell_number(cell);
     heap_cell_add(cell, block->requested, slop);
+    heap_accesses_begin(block);
     if (heap_cell_counts(cell)) {
         come(thread, block->requested, slop + admin);
     }
@@ -160,6 +162,7 @@ SN_FAST void heap_freed(sn_thread *thread, sn_heap_block *block) {
     }
     heap_cell *cell = heap_cell_at((uint32_t)block->word);
     heap_cell_remove(cell, block->requested, slop, block->died - block->born);
+    heap_accesses_end(block, cell);
     if (heap_cell_counts(cell)) {
         go(block->requested, slop + admin);
     }
