@@ -153,7 +153,8 @@ static void add_block(text *to, uint64_t number, const char *mode) {
         add_words(to);
     } else if (below(2)) {
         add(to, ",\"num\":%u,\"freed\":%u,\"lived\":%u", 7 + (unsigned)below(20), (unsigned)below(8), (unsigned)below(1000));
-    if (below(4) == 0)
+    }
+    if (below(4) == 0) {
         add(to, ",\"read\":%u,\"written\":%u,\"unread\":%u,\"unused\":%u", (unsigned)below(1000), (unsigned)below(1000),
             (unsigned)below(2), (unsigned)below(2));
     }
