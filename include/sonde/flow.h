@@ -104,6 +104,7 @@ typedef enum sn_flow_part {
     SN_PART_VALUE, /**< what is in the place */
     SN_PART_BASE,  /**< the general register sn_operand.base itself (lea) */
     SN_PART_INDEX, /**< the general register sn_operand.index itself */
+    SN_PART_VECTOR, /**< a vector register that is no operand: sn_flow_piece.operand is its number */
 } sn_flow_part;
 
 #define SN_FLOW_NO_OPERAND 0xff /**< as operand: a source that is sn_flow.constant, extended with zeros */
@@ -157,6 +158,8 @@ typedef struct sn_flow_guard {
  */
 typedef struct sn_flow {
     uint8_t class;           /**< sn_flow_class */
+    uint8_t lane_class;      /**< SN_FLOW_LANE_BITS: what is asked of a lane: SN_FLOW_EQUAL (or not equal), SN_FLOW_AND (whether
+                                  any bit is left, or none), or SN_FLOW_ANY */
     uint8_t source_count;
     uint8_t lane_size;       /**< bytes of the destination; 0: no lanes */
     uint8_t source_lane_size; /**< bytes; the same as lane_size for most classes */

@@ -120,7 +120,7 @@ static bool extended(const question *q) {
 static bool permuted(const question *q) {
     unsigned element = 8u * q->flow->element_size;
     bool is_control = q->source == q->flow->source_count - 1u;
-    if (is_control) return q->from / element == q->to / element;
+    if (is_control) return q->flow->sources[q->source].every_lane || q->from / element == q->to / element;
     return q->from % element == q->to % element;
 }
 
@@ -146,6 +146,7 @@ static bool narrowed(const question *q) {
 /** Put the bits into their lanes; false when these do not belong together. */
 static bool enter_lanes(question *q) {
     const sn_flow *flow = q->flow;
+    if (flow->class == SN_FLOW_ANY && !flow->lane_size) return true; /* also of what varies in size */
     unsigned lane = flow->lane_size, source_lane = flow->source_lane_size ? flow->source_lane_size : lane;
     q->to_bits = 8u * (lane ? lane : flow->destination.size);
     q->from_bits = 8u * (lane ? source_lane : flow->sources[q->source].size);
@@ -251,6 +252,8 @@ static bool flag_depends(const question *q) {
     const sn_flow *flow = q->flow;
     unsigned bits = result_bits(flow);
     if (flow->class == SN_FLOW_CONSTANT || flow->class == SN_FLOW_UNDEFINED) return false;
+    if (flow->class == SN_FLOW_ANY) return true;
+    if (flow->class == SN_FLOW_NOT) return q->to == q->from; /* a flag of itself */
     if (flow->class == SN_FLOW_BIT) return q->source != 0 || flow->amount == SN_FLOW_VARIABLE || q->from == flow->amount;
     switch (1u << q->to) {
     case SN_FLOW_FLAG_ZERO: return any_result_depends(q, 0, bits);

@@ -165,6 +165,26 @@ void sn_executor_run(void) {
         sn_executor_finish.fault_address = 0;
 }
 
+uint8_t *sn_executor_initial(uint64_t address) {
+    for (unsigned i = 0; i < PLACES; i++)
+        if (address - places[i].address < places[i].size)
+            return places[i].initial + (address - places[i].address);
+    return NULL;
+}
+
+/** The header says which components the image holds: all, as in the image before. */
+void sn_executor_continue(uint64_t entry) {
+    enum { HEADER = 512, HEADER_SIZE = 64, VALID_BITS = 28 };
+    memcpy(sn_executor_start.registers, sn_executor_finish.registers, sizeof sn_executor_start.registers);
+    sn_executor_start.flags = sn_executor_finish.flags;
+    sn_executor_start.entry = entry;
+    memcpy(sn_executor_finish.extended + HEADER, sn_executor_image + HEADER, HEADER_SIZE);
+    memcpy(sn_executor_finish.extended + VALID_BITS, sn_executor_image + VALID_BITS, 4);
+    memcpy(sn_executor_image, sn_executor_finish.extended, SN_STATE_AREA);
+    for (unsigned i = 0; i < PLACES; i++)
+        memcpy(places[i].initial, at(places[i].address), places[i].size);
+}
+
 /** One round of a lane: every bit of the word reaches the upper half, and the shift brings it down. */
 static uint64_t mix(uint64_t lane, const uint8_t *from) {
     uint64_t word;

@@ -48,6 +48,15 @@ void sn_executor_prepare(const sn_start *start);
 /** Run the prepared block once. The state is in sn_executor_finish, memory in the data places. */
 void sn_executor_run(void);
 
+/** Where the byte that runs find at an address of the data places is kept, to be changed between runs; NULL elsewhere. */
+uint8_t *sn_executor_initial(uint64_t address);
+
+/** The extended state that runs start from, to be changed between runs. */
+extern uint8_t sn_executor_image[SN_STATE_AREA];
+
+/** Let the state that the last run left, memory included, be what runs start from. */
+void sn_executor_continue(uint64_t entry);
+
 /** Hash of everything that the last run left. */
 uint64_t sn_executor_hash(void);
 

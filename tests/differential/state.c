@@ -165,7 +165,20 @@ bool sn_state_part(unsigned group, unsigned part, uint32_t components, size_t *o
     return false;
 }
 
-enum { FIELD_X87 = 4, FIELD_VECTOR = FIELD_X87 + 8, FIELD_MASK = FIELD_VECTOR + 32, FIELDS = FIELD_MASK + 8 };
+enum { FIELD_X87 = SN_FIELD_X87, FIELD_VECTOR = SN_FIELD_VECTOR, FIELD_MASK = SN_FIELD_MASK, FIELDS = SN_FIELDS };
+
+size_t sn_state_offset(unsigned field, unsigned byte) {
+    if (field >= FIELD_MASK)
+        return component_offset(5) + 8 * (field - FIELD_MASK) + byte;
+    if (field < FIELD_VECTOR)
+        return X87_REGISTERS + 16 * (field - FIELD_X87) + byte;
+    unsigned number = field - FIELD_VECTOR;
+    if (number >= 16)
+        return component_offset(7) + 64 * (number - 16) + byte;
+    if (byte < 16)
+        return XMM_REGISTERS + 16 * number + byte;
+    return byte < 32 ? component_offset(2) + 16 * number + byte - 16 : component_offset(6) + 32 * number + byte - 32;
+}
 
 const char *sn_state_field(unsigned index, uint32_t components) {
     static const char *const controls[] = {"x87 control", "x87 status", "x87 tags", "mxcsr"};

@@ -33,6 +33,12 @@ void sn_state_normalise(uint8_t *image);
 /** Byte ranges of a group of state; false after the last part. */
 bool sn_state_part(unsigned group, unsigned part, uint32_t components, size_t *offset, size_t *size);
 
+/** Numbers of fields: the first register of each kind. */
+enum { SN_FIELD_X87 = 4, SN_FIELD_VECTOR = SN_FIELD_X87 + 8, SN_FIELD_MASK = SN_FIELD_VECTOR + 32, SN_FIELDS = SN_FIELD_MASK + 8 };
+
+/** Where a byte (0: the least significant) of a register lies in an image. */
+size_t sn_state_offset(unsigned field, unsigned byte);
+
 /** Name of field number `index`, NULL after the last. */
 const char *sn_state_field(unsigned index, uint32_t components);
 

@@ -28,7 +28,7 @@ enum {
     SHAPE_NEGATE,
     SHAPE_BY_ONE,      /**< inc, dec */
     SHAPE_AND_NOT,     /**< first <- class(second, third), and flags */
-    SHAPE_TWO_OF_ONE,  /**< first <- class(second), and flags */
+    SHAPE_LOWEST_BIT,  /**< first <- class(second), and flags */
     SHAPE_ADDRESS,     /**< lea */
     SHAPE_MULTIPLY,
     SHAPE_MULTIPLY_WIDE, /**< to two registers, without flags */
@@ -198,6 +198,14 @@ static bool add_add_exchange(sn_flowing *f, const sn_flow_rule *rule) {
     return finish_first(f, flow);
 }
 
+/** The upper half of a 4-byte register is cleared only if the register is the one that is written. */
+static void upper_half_if_written(sn_flowing *f, uint8_t operand, const sn_flow_piece compared[2]) {
+    if (f->operands[operand].place != SN_PLACE_GENERAL || f->operands[operand].size != 4) return;
+    sn_flow *flow = sn_flow_to(f, SN_FLOW_ANY, sn_flow_part_of(operand, 4, 4));
+    for (unsigned i = 0; i < 2; i++) sn_flow_from(flow, compared[i]);
+    sn_flow_from(flow, flow->destination);
+}
+
 /** The accumulator is compared with the first operand; which of the two is then written depends on it. */
 static bool add_compare_exchange(sn_flowing *f, const sn_flow_rule *rule) {
     (void)rule;
@@ -206,14 +214,10 @@ static bool add_compare_exchange(sn_flowing *f, const sn_flow_rule *rule) {
     sn_flow_piece pieces[] = {piece(f, 0), sn_flow_whole(f, accumulator), piece(f, 1)};
     sn_flow *flow = sn_flow_to(f, SN_FLOW_ANY, pieces[1]);
     for (unsigned i = 0; i < 2; i++) sn_flow_from(flow, pieces[i]);
-    if (pieces[1].size == 4) { /* cleared only if it is written */
-        flow = sn_flow_to(f, SN_FLOW_ANY, sn_flow_part_of(accumulator, 4, 4));
-        for (unsigned i = 0; i < 2; i++) sn_flow_from(flow, pieces[i]);
-        sn_flow_from(flow, flow->destination);
-    }
+    upper_half_if_written(f, accumulator, pieces);
     flow = to_first(f, SN_FLOW_ANY);
     for (unsigned i = 0; i < 3; i++) sn_flow_from(flow, pieces[i]);
-    sn_flow_clear_rest(f, f->arguments[0]);
+    upper_half_if_written(f, f->arguments[0], pieces);
     sn_flow compare = {.class = SN_FLOW_SUBTRACT, .source_count = 2, .amount = SN_FLOW_VARIABLE};
     compare.sources[0] = pieces[1];
     compare.sources[1] = pieces[0];
@@ -294,8 +298,15 @@ static bool add_and_not(sn_flowing *f, const sn_flow_rule *rule) {
     return finish_first(f, flow);
 }
 
-static bool add_two_of_one(sn_flowing *f, const sn_flow_rule *rule) {
-    return finish_first(f, sn_flow_of(f, rule->class, piece(f, 0), piece(f, 1)));
+/** Operations on the lowest bit: zero and sign of the result, carry of whether the source is zero. */
+static bool add_lowest_bit(sn_flowing *f, const sn_flow_rule *rule) {
+    sn_flow_of(f, rule->class, piece(f, 0), piece(f, 1));
+    sn_flow_clear_rest(f, f->arguments[0]);
+    sn_flow_of(f, rule->class, sn_flow_flags_piece(f, SN_FLOW_FLAG_ZERO | SN_FLOW_FLAG_SIGN), piece(f, 1));
+    sn_flow_of(f, SN_FLOW_ANY, sn_flow_flags_piece(f, SN_FLOW_FLAG_CARRY), piece(f, 1));
+    sn_flow_flags_constant(f, SN_FLOW_FLAG_OVERFLOW);
+    sn_flow_flags_undefined(f, SN_FLOW_FLAG_ADJUST | SN_FLOW_FLAG_PARITY);
+    return true;
 }
 
 /** Of a sum, constants come last, but for a base that is not there: sources[1] is what is scaled. */
@@ -791,7 +802,7 @@ static shape_function *const shapes[SHAPES] = {
     [SHAPE_NEGATE] = add_negate,
     [SHAPE_BY_ONE] = add_by_one,
     [SHAPE_AND_NOT] = add_and_not,
-    [SHAPE_TWO_OF_ONE] = add_two_of_one,
+    [SHAPE_LOWEST_BIT] = add_lowest_bit,
     [SHAPE_ADDRESS] = add_address,
     [SHAPE_MULTIPLY] = add_multiply,
     [SHAPE_MULTIPLY_WIDE] = add_multiply_wide,
@@ -841,9 +852,9 @@ static const sn_flow_rule rules[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
     ROW(ADOX, CARRY, ADD),
     ROW(AND, BINARY, AND),
     ROW(ANDN, AND_NOT, AND_NOT),
-    ROW(BLSI, TWO_OF_ONE, UPWARD),
-    ROW(BLSMSK, TWO_OF_ONE, UPWARD),
-    ROW(BLSR, TWO_OF_ONE, UPWARD),
+    ROW(BLSI, LOWEST_BIT, UPWARD),
+    ROW(BLSMSK, LOWEST_BIT, UPWARD),
+    ROW(BLSR, LOWEST_BIT, UPWARD),
     ROW(BSF, SCAN, TRAILING_ZEROS),
     ROW(BSR, SCAN, LEADING_ZEROS),
     ROW(BSWAP, SWAP_BYTES, SHUFFLE),

@@ -1,8 +1,8 @@
 /**
  * @fileoverview What the files share that make the list of flows of an instruction: the list while it grows, and rules.
  *
- * flows.c is the entrance and has the rule for what no table names; flow_general.c and flow_vector.c have a table each,
- * by mnemonic, and the functions that turn a row into flows.
+ * flows.c is the entrance and has the rule for what no table names; flow_general.c, flow_vector.c, flow_shuffle.c and
+ * flow_mask.c have a table each, by mnemonic, and the functions that turn a row into flows.
  */
 #ifndef SONDE_ISA_X86_64_FLOWING_H
 #define SONDE_ISA_X86_64_FLOWING_H
@@ -47,6 +47,8 @@ typedef struct sn_flow_rule {
 /** The tables' functions: false when they have no rule for the instruction, or none that fits its operands. */
 bool sn_flow_general(sn_flowing *f);
 bool sn_flow_vector(sn_flowing *f);
+bool sn_flow_shuffle(sn_flowing *f);
+bool sn_flow_mask(sn_flowing *f);
 
 /* -------------------------------------------------------------------------- pieces */
 
@@ -81,6 +83,27 @@ typedef struct sn_flow_flag_use {
     uint8_t read, result, constant, undefined;
 } sn_flow_flag_use;
 sn_flow_flag_use sn_flow_flags_of(const sn_flowing *f);
+
+/* ------------------------------------------------------------------------- vectors */
+
+/** Whether a memory operand is one element that is used for every lane. */
+bool sn_flow_is_broadcast(const sn_flowing *f, const sn_operand *operand);
+
+/** The low `size` bytes of an argument: of memory no more than the operand has, of a broadcast the element for each lane. */
+sn_flow_piece sn_flow_vector_source(const sn_flowing *f, unsigned argument, unsigned size);
+
+/** The arguments whose values count, immediates left out: the first only if it is read as such, and not for a write mask's
+    sake; with `first`, always. Returns how many. */
+unsigned sn_flow_vector_arguments(const sn_flowing *f, bool first, uint8_t arguments[SN_FLOWING_MOST_ARGUMENTS]);
+
+/** The immediate byte, 0 if there is none. */
+unsigned sn_flow_immediate(const sn_flowing *f);
+
+/** The piece of the first argument, all of it. */
+sn_flow_piece sn_flow_first(const sn_flowing *f);
+
+/** Whether two arguments are the same vector register. */
+bool sn_flow_same_vector(const sn_flowing *f, unsigned a, unsigned b);
 
 static inline const sn_operand *sn_flow_operand(const sn_flowing *f, unsigned argument) {
     return &f->operands[f->arguments[argument]];

@@ -73,6 +73,8 @@ static unsigned written_bytes(const sn_flowing *f, const sn_operand *operand) {
 void sn_flow_clear_rest(sn_flowing *f, uint8_t operand) {
     unsigned size = f->operands[operand].size, written = written_bytes(f, &f->operands[operand]);
     if (written > size) sn_flow_to(f, SN_FLOW_CONSTANT, sn_flow_part_of(operand, size, written - size));
+    if (f->operands[operand].place == SN_PLACE_X87 && size == 8) /* exponent and sign of a register of 8 bytes: ones */
+        sn_flow_to(f, SN_FLOW_CONSTANT, sn_flow_part_of(operand, 8, 2))->constant = UINT64_MAX;
 }
 
 void sn_flow_apply_mask(const sn_flowing *f, sn_flow *flow) {
@@ -122,11 +124,29 @@ static bool takes_part(const sn_flowing *f, uint8_t number) {
     return operand->role != SN_ROLE_ADDRESS && operand->place != SN_PLACE_CONTROL && number != f->mask && number != f->index;
 }
 
+/** Writes that the library takes for certain: descriptors that may not exist, a shadow stack that may be off, an empty
+    register. */
+static bool may_write_nothing(const sn_flowing *f) {
+    switch (f->z.mnemonic) {
+    case ZYDIS_MNEMONIC_FSTPNCE:
+    case ZYDIS_MNEMONIC_LAR:
+    case ZYDIS_MNEMONIC_LSL:
+    case ZYDIS_MNEMONIC_RDSSPD:
+    case ZYDIS_MNEMONIC_RDSSPQ: return true;
+    default: return false;
+    }
+}
+
+/** The write mask chooses elements, not lanes, in these. */
+static bool mask_is_a_source(const sn_flowing *f) {
+    return f->z.meta.category == ZYDIS_CATEGORY_COMPRESS || f->z.meta.category == ZYDIS_CATEGORY_EXPAND;
+}
+
 /** The destination is a source where it may stay as it is. */
 static void add_all_sources(const sn_flowing *f, sn_flow *flow, uint8_t destination) {
     for (uint8_t i = 0; i < f->operand_count && flow->source_count < SN_FLOW_MOST_SOURCES; i++) {
         const sn_operand *operand = &f->operands[i];
-        bool stays = i == destination && operand->is_conditional && f->mask == SN_NO_ARGUMENT;
+        bool stays = i == destination && (may_write_nothing(f) || (operand->is_conditional && f->mask == SN_NO_ARGUMENT));
         if (!takes_part(f, i) || !(operand->role & SN_ROLE_READ || stays)) continue;
         sn_flow_piece piece = sn_flow_whole(f, i);
         if (operand->place == SN_PLACE_FLAGS && !piece.flags) continue;
@@ -141,12 +161,22 @@ static void any_to_flags(sn_flowing *f) {
     sn_flow_flags_undefined(f, use.undefined);
 }
 
+static void clear_rest_if_written(sn_flowing *f, uint8_t number) {
+    unsigned before = f->count;
+    sn_flow_clear_rest(f, number);
+    if (f->count == before || !may_write_nothing(f)) return;
+    sn_flow *flow = &f->flows[before];
+    flow->class = SN_FLOW_ANY;
+    sn_flow_from(flow, flow->destination);
+    add_all_sources(f, flow, number);
+}
+
 static void any_to_operand(sn_flowing *f, uint8_t number) {
     sn_flow *flow = sn_flow_to(f, SN_FLOW_ANY, sn_flow_whole(f, number));
     flow->is_float = f->operands[number].is_float;
     add_all_sources(f, flow, number);
     if (number == f->arguments[0]) sn_flow_apply_mask(f, flow);
-    sn_flow_clear_rest(f, number);
+    clear_rest_if_written(f, number);
 }
 
 static void any_to_all(sn_flowing *f) {
@@ -175,7 +205,7 @@ static void find_arguments(sn_flowing *f) {
         const sn_operand *operand = &f->operands[i];
         if (operand->place == SN_PLACE_FLAGS)
             f->flags = i;
-        else if (masked && i == 1 && operand->place == SN_PLACE_MASK)
+        else if (masked && i == 1 && operand->place == SN_PLACE_MASK && !mask_is_a_source(f))
             f->mask = i;
         else if (is_index(f, i))
             f->index = i;
@@ -191,6 +221,6 @@ int sn_flows(const sn_insn *insn, const sn_operand *operands, unsigned operand_c
                     .arguments = {SN_NO_ARGUMENT}};
     if (!sn_zydis_decode(insn->bytes, insn->length, &f.z, unused)) return -1;
     find_arguments(&f);
-    if (!sn_flow_general(&f) && !sn_flow_vector(&f)) any_to_all(&f);
+    if (!sn_flow_general(&f) && !sn_flow_vector(&f) && !sn_flow_shuffle(&f) && !sn_flow_mask(&f)) any_to_all(&f);
     return f.is_whole ? (int)f.count : -1;
 }
