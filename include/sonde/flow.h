@@ -14,11 +14,15 @@
  *  - Of a repeated string instruction the list describes one repetition. Memory operands whose place or extent varies
  *    (sn_instruction.accesses_vary) stand for what sn_insert_accesses() tells: element N of a gathered or scattered operand
  *    is at offset N times element size; size 0 is all that the instruction accesses.
+ *  - Registers of the floating-point stack are numbered from its top before the instruction; destinations of instructions
+ *    that push, from the new top. Short vectors (SN_PLACE_X87 with size 8) are numbered by themselves.
+ *  - Instructions that save and restore the processor's state: the lists know the low 16 bytes of 16 vector registers, which
+ *    have one place in all images. What else is restored keeps the shadow that it has; what else is saved is as new.
  *  - Control and status registers (SN_PLACE_CONTROL) take no part: neither the rounding mode in a result nor what is saved
  *    of them. What is stored from them is constant.
  *
  * The table behind the lists is tested against the processor: where flipping an input bit changes an output bit,
- * sn_flow_depends() says that it may (tests/unit/flow_native.c).
+ * sn_flow_depends() says that it may (tests/differential/flow_flip.c).
  */
 #ifndef SONDE_FLOW_H
 #define SONDE_FLOW_H
