@@ -8,7 +8,6 @@
  * that is found out, and prints the classes where it is not: so the test is itself tested. Exit status: 0, 1 when a list was
  * wrong (said on stderr), 2 for bad arguments.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
