@@ -95,7 +95,8 @@ typedef struct sn_value_record {
     sn_context context;/**< SN_NO_CONTEXT when none was asked for */
     uint16_t size;     /**< bytes */
     uint8_t type;      /**< sn_value_type */
-    uint8_t moment;    /**< SN_VALUES_WRITTEN | SN_VALUES_OVERWRITTEN: sn_value_overwritten() may be asked */
+    uint8_t moment : 4;/**< SN_VALUES_WRITTEN | SN_VALUES_OVERWRITTEN: sn_value_overwritten() may be asked */
+    uint8_t place : 4; /**< sn_operand_place */
 } sn_value_record;
 
 /** The bytes that a write has overwritten, of a record that says so by its moment. */
@@ -181,6 +182,10 @@ void sn_values_spot(const void *state, uint32_t spot, uint32_t *site, sn_context
 
 /** How many spots the thread has: numbers are from 1 up to this. As above. */
 uint32_t sn_values_spot_count(const void *state);
+
+/** Each spot of the thread whose code was executed, in order, with how often: as many records as there were of it. What a tool
+    would otherwise count record by record. From `finish` of that state. */
+void sn_values_visit_spots(void *state, void (*visit)(void *state, uint32_t spot, const sn_value_site *site, uint64_t times));
 
 /* The tool's callbacks that are the framework's: SN_VALUES_CALLBACKS names them in the descriptor. */
 void sn_values_instrument(sn_block *block);

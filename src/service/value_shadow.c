@@ -81,3 +81,30 @@ void sn_value_shadow_visit(const sn_value_shadow *shadow, void (*visit)(void *pa
         if (shadow->entries[i].number)
             visit(shadow->entries[i].page, (shadow->entries[i].number - 1) * SN_VALUE_SHADOW_PAGE, data);
 }
+
+/* ------------------------------------------------------------------------- cells */
+
+void sn_value_cells_set_part(sn_value_cells *cells, unsigned offset, unsigned size, uint32_t number) {
+    uint32_t *cell = &cells->cells[offset / SN_VALUE_CELL];
+    if (*cell == number) return;
+    if (!cells->bytes) cells->bytes = checked(calloc(SN_VALUE_SHADOW_PAGE, sizeof *cells->bytes));
+    uint32_t *bytes = &cells->bytes[offset / SN_VALUE_CELL * SN_VALUE_CELL];
+    for (unsigned i = 0; *cell != SN_VALUE_MIXED && i < SN_VALUE_CELL; i++) bytes[i] = *cell;
+    for (unsigned i = 0; i < size; i++) bytes[offset % SN_VALUE_CELL + i] = number;
+    bool is_one = bytes[0] == bytes[1] && bytes[1] == bytes[2] && bytes[2] == bytes[3];
+    *cell = is_one ? number : SN_VALUE_MIXED;
+}
+
+void sn_value_cells_set(sn_value_cells *cells, unsigned offset, unsigned size, uint32_t number) {
+    for (unsigned part; size; offset += part, size -= part) {
+        unsigned room = SN_VALUE_CELL - offset % SN_VALUE_CELL;
+        part = size < room ? size : room;
+        if (part == SN_VALUE_CELL) cells->cells[offset / SN_VALUE_CELL] = number;
+        else sn_value_cells_set_part(cells, offset, part, number);
+    }
+}
+
+void sn_value_cells_clear(sn_value_cells *cells) {
+    free(cells->bytes);
+    memset(cells, 0, sizeof *cells);
+}

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "service/values.h"
 
-enum { PIECE = 4096, PIECES = 1 << 16 };
+enum { PIECE = SN_VALUES_PIECE, PIECES = SN_VALUES_PIECES };
 
 static void *allocate(size_t count, size_t size) {
     void *memory = calloc(count ? count : 1, size);
@@ -122,16 +122,16 @@ sn_value_site sn_value_site_of(const sn_instruction *instruction, const sn_opera
 
 /* --------------------------------------------------------------------- segments */
 
-static sn_value_segment *segment_pieces[PIECES];
-static _Atomic uint32_t segment_count;
+sn_value_segment *sn_value_segment_pieces[PIECES];
+_Atomic uint32_t sn_value_segment_count;
 
 sn_value_segment *sn_value_segment_new(void) {
-    uint32_t number = segment_count;
+    uint32_t number = sn_value_segment_count;
     if (number / PIECE == PIECES) sn_fail(SN_STATUS_ENGINE, "values are recorded in more than %u pieces of code", number);
-    if (number % PIECE == 0) segment_pieces[number / PIECE] = allocate(PIECE, sizeof(sn_value_segment));
-    sn_value_segment *segment = &segment_pieces[number / PIECE][number % PIECE];
+    if (number % PIECE == 0) sn_value_segment_pieces[number / PIECE] = allocate(PIECE, sizeof(sn_value_segment));
+    sn_value_segment *segment = &sn_value_segment_pieces[number / PIECE][number % PIECE];
     segment->number = number;
-    segment_count = number + 1;
+    sn_value_segment_count = number + 1;
     return segment;
 }
 
@@ -141,15 +141,14 @@ void sn_value_segment_add(sn_value_segment *segment, uint32_t site, uint8_t mome
         size_t room = count ? 2 * (size_t)count : 1;
         segment->records = realloc(segment->records, room * sizeof *segment->records);
         segment->words = realloc(segment->words, room);
-        if (!segment->records || !segment->words) sn_fail(SN_STATUS_ENGINE, "no memory for what is known of values");
+        segment->offsets = realloc(segment->offsets, room * sizeof *segment->offsets);
+        if (!segment->records || !segment->words || !segment->offsets) sn_fail(SN_STATUS_ENGINE, "no memory for what is known of values");
     }
     const sn_value_site *known = sn_value_site_at(site);
     segment->records[count] = (sn_value_record){.site = site, .spot = count, .size = (uint16_t)known->size,
-                                                .type = known->type, .moment = moment};
+                                                .type = known->type, .moment = moment & 15, .place = known->place & 15};
     segment->words[count] = (uint8_t)words;
+    segment->offsets[count] = (uint16_t)segment->total_words;
+    segment->total_words += words;
     segment->count = count + 1;
-}
-
-const sn_value_segment *sn_value_segment_at(uint32_t number) {
-    return number < segment_count ? &segment_pieces[number / PIECE][number % PIECE] : NULL;
 }

@@ -35,6 +35,7 @@ typedef struct segment_memo {
 typedef struct spot {
     uint32_t site;
     sn_context context;
+    uint64_t change; /**< how much more often than the spot before it was executed, modulo 2^64: a run changes two numbers */
 } spot;
 
 /** What is constant for a record without a segment. */
@@ -111,12 +112,20 @@ static void grow_ranges(value_thread *mine) {
 
 static uint32_t new_spots(value_thread *mine, uint32_t count) {
     uint32_t first = mine->spot_count + 1;
-    if (first + count >= mine->spot_room) {
-        mine->spot_room = (first + count) / 4 * 5 + 1024;
-        mine->spots = resized(mine->spots, mine->spot_room, sizeof *mine->spots);
+    if (first + count >= mine->spot_room) { /* there is always one more than are numbered: changes end there */
+        uint32_t room = (first + count) / 4 * 5 + 1024;
+        mine->spots = resized(mine->spots, room, sizeof *mine->spots);
+        memset(mine->spots + mine->spot_room, 0, (room - mine->spot_room) * sizeof *mine->spots);
+        mine->spot_room = room;
     }
     mine->spot_count += count;
     return first;
+}
+
+/** Its changes may have begun already: those of the spots before it end here. */
+static void set_spot(value_thread *mine, uint32_t number, uint32_t site, sn_context context) {
+    mine->spots[number].site = site;
+    mine->spots[number].context = context;
 }
 
 /** Number of the first of the spots that belong to the key; *is_new: they have no contents yet. */
@@ -134,14 +143,14 @@ static uint32_t spots_of(value_thread *mine, uint64_t key, uint32_t count, bool 
 static uint32_t spots_of_segment(value_thread *mine, const sn_value_segment *segment, sn_context context) {
     bool is_new;
     uint32_t first = spots_of(mine, (uint64_t)segment->number << 32 | context, segment->count, &is_new);
-    for (uint32_t i = 0; is_new && i < segment->count; i++) mine->spots[first + i] = (spot){segment->records[i].site, context};
+    for (uint32_t i = 0; is_new && i < segment->count; i++) set_spot(mine, first + i, segment->records[i].site, context);
     return first;
 }
 
 static uint32_t spot_of_row(value_thread *mine, uint32_t site, sn_context context) {
     bool is_new;
     uint32_t number = spots_of(mine, (ROW_KEY + site) << 32 | context, 1, &is_new);
-    if (is_new) mine->spots[number] = (spot){site, context};
+    if (is_new) set_spot(mine, number, site, context);
     return number;
 }
 
@@ -156,6 +165,21 @@ void sn_values_spot(const void *state, uint32_t number, uint32_t *site, sn_conte
 }
 
 uint32_t sn_values_spot_count(const void *state) { return thread_of_state(state)->spot_count; }
+
+void sn_values_visit_spots(void *state, void (*visit)(void *state, uint32_t spot, const sn_value_site *site, uint64_t times)) {
+    const value_thread *mine = thread_of_state(state);
+    uint64_t times = 0;
+    for (uint32_t i = 1; i <= mine->spot_count; i++) {
+        times += mine->spots[i].change;
+        if (times) visit(state, i, sn_value_site_at(mine->spots[i].site), times);
+    }
+}
+
+static inline void count_executions(value_thread *mine, const sn_value_run *run) {
+    spot *first = &mine->spots[run->first_spot + run->constants[0].spot];
+    first->change += run->times;
+    first[run->count].change -= run->times;
+}
 
 /* ------------------------------------------------------------------ handing over: records */
 
@@ -189,6 +213,7 @@ static void expand(value_thread *mine, const sn_value_run *run) {
 /** Hand over the runs that were found. Their words must still be there. */
 static void hand_over_runs(value_thread *mine) {
     sn_values_run_batch batch = {.state = mine->state, .runs = mine->runs, .count = mine->run_count, .thread = mine->id};
+    for (size_t i = 0; i < mine->run_count; i++) count_executions(mine, &mine->runs[i]);
     if (mine->run_count && sn_values.request.take_runs) sn_values.request.take_runs(&batch);
     for (size_t i = 0; sn_values.request.take && i < mine->run_count; i++) expand(mine, &mine->runs[i]);
     mine->run_count = 0;
@@ -239,7 +264,7 @@ static void take_row(value_thread *mine, const uint64_t *words) {
     value_row *row = &mine->rows[mine->row_count++];
     uint64_t shape = words[3], values = shape >> 24 & 1 ? 1 + (shape >> 18 & 1) : 0;
     row->constant = (sn_value_record){.site = number, .size = (uint16_t)shape, .type = site->type,
-                                      .moment = (uint8_t)(shape >> 16)};
+                                      .moment = shape >> 16 & 15, .place = site->place & 15};
     row->words = (uint8_t)(1 + values * sn_values_words_of((uint16_t)shape));
     /* The word of its shape stands between address and value: where the value is, the address is put in front of it. */
     ((uint64_t *)words)[3] = words[2];
@@ -291,14 +316,29 @@ static inline const uint64_t *take_run(value_thread *mine, const uint64_t *word,
     return word;
 }
 
-/** Whether none of the words where the addresses of `count` records are expected can be a tag. */
-static inline bool has_addresses(const uint8_t *word_counts, uint32_t count, const uint64_t *word) {
-    uint64_t any = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        any |= *word;
-        word += word_counts[i];
+/** Whether none of the words where the addresses of the segment's first `count` records are expected can be a tag. */
+static inline bool has_addresses(const sn_value_segment *segment, uint32_t count, const uint64_t *word) {
+    const uint16_t *offsets = segment->offsets;
+    uint64_t any = 0, other = 0;
+    uint32_t i = 0;
+    for (; i + 1 < count; i += 2) {
+        any |= word[offsets[i]];
+        other |= word[offsets[i + 1]];
     }
-    return !(any >> 63);
+    if (i < count) any |= word[offsets[i]];
+    return !((any | other) >> 63);
+}
+
+/** All records of the segment, if they are there: mostly they are, and nothing needs to be done for each of them. */
+static inline const uint64_t *take_whole(value_thread *mine, const uint64_t *word, const uint64_t *end) {
+    const sn_value_segment *segment = mine->segment;
+    if (segment->total_words > (size_t)(end - word) || !has_addresses(segment, segment->count, word))
+        return take_run(mine, word, end);
+    mine->next = segment->count;
+    *new_run(mine) = (sn_value_run){.constants = segment->records, .word_counts = segment->words, .words = word,
+                                    .count = segment->count, .times = 1, .first_spot = mine->first_spot,
+                                    .context = mine->context};
+    return word + segment->total_words;
 }
 
 /** At a segment's tag, of which all words are there. Then further executions that are like the first one: a segment is often
@@ -308,15 +348,15 @@ static const uint64_t *take_segment(value_thread *mine, const uint64_t *word, co
     uint64_t tag = word[0], context = sn_values.has_context ? word[1] : SN_NO_CONTEXT;
     enter_segment(mine, (uint32_t)(tag - SN_VALUES_TAGS), (sn_context)context);
     const uint64_t *start = word + last_words;
-    if (!mine->segment || start == end) return start;
-    word = take_run(mine, start, end);
+    if (!mine->segment || !mine->segment->count || start == end) return start;
+    word = take_whole(mine, start, end);
     uint32_t count = mine->next;
     if (!count) return word;
     sn_value_run *run = &mine->runs[mine->run_count - 1];
     size_t records = (size_t)(word - start), stride = last_words + records;
     /* What follows each execution must be a tag. */
     while (stride < (size_t)(end - word) && word[0] == tag && (last_words == 1 || word[1] == context) &&
-           sn_values_is_tag(word[stride]) && has_addresses(run->word_counts, count, word + last_words)) {
+           sn_values_is_tag(word[stride]) && has_addresses(mine->segment, count, word + last_words)) {
         word += stride;
         run->times++;
     }

@@ -67,13 +67,21 @@ typedef struct sn_value_segment {
     uint32_t number, count;
     sn_value_record *records; /**< all but address, value, context; `spot` is its place in the segment */
     uint8_t *words;           /**< of each, with that of the address */
+    uint16_t *offsets;        /**< of each: words of those before it */
+    uint32_t total_words;     /**< of all */
 } sn_value_segment;
 
 /** A new segment without records. Serialised by Sonde. */
 sn_value_segment *sn_value_segment_new(void);
 void sn_value_segment_add(sn_value_segment *segment, uint32_t site, uint8_t moment, unsigned words);
+enum { SN_VALUES_PIECE = 4096, SN_VALUES_PIECES = 1 << 16 };
+extern sn_value_segment *sn_value_segment_pieces[SN_VALUES_PIECES];
+extern _Atomic uint32_t sn_value_segment_count;
+
 /** NULL if there is no such. */
-const sn_value_segment *sn_value_segment_at(uint32_t number);
+static inline const sn_value_segment *sn_value_segment_at(uint32_t number) {
+    return number < sn_value_segment_count ? &sn_value_segment_pieces[number / SN_VALUES_PIECE][number % SN_VALUES_PIECE] : NULL;
+}
 
 /* --------------------------------------------------------------------- inserting */
 

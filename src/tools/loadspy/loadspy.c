@@ -4,53 +4,41 @@
  * this one, each with its calling context.
  *
  * On <sonde/values.h>: each thread has a shadow of its memory with the value of each byte as it was loaded last, and the spot
- * that loaded it.
+ * that loaded it. What costs is the loop over loads: the frequent types have code of their own, in which sizes are constants.
  */
-#include <sonde/value_report.h>
+#include <sonde/value_near.h>
+#include <sonde/value_pairs.h>
 #include <sonde/value_shadow.h>
-#include <stdlib.h>
 #include <string.h>
 
 SN_EXPORT extern const sn_tool sn_tool_descriptor;
+
+#define INLINE static inline __attribute__((always_inline))
 
 enum {
     TOTAL_BYTES, TOTAL_REDUNDANT, TOTAL_INTEGER_BYTES, TOTAL_INTEGER_REDUNDANT, TOTAL_FLOAT_BYTES, TOTAL_FLOAT_REDUNDANT,
     TOTAL_APPROXIMATE, TOTAL_LOADS, TOTAL_REDUNDANT_LOADS,
 };
 enum { CLASS_EQUAL, CLASS_APPROXIMATE };
-
-enum {
-    CELL = 4, /**< bytes that have one spot, mostly */
-    CELLS = SN_VALUE_SHADOW_PAGE / CELL,
-    MOST_BYTES = 64,
-};
-#define MIXED UINT32_MAX
+enum { MOST_BYTES = 64 };
 
 /** Shadow of a page. What was never loaded has the spot 0. */
 typedef struct load_page {
     uint8_t values[SN_VALUE_SHADOW_PAGE];
-    uint32_t cells[CELLS]; /**< spots of cells; MIXED: each byte has its own */
-    uint32_t *bytes;       /**< spots of the bytes of mixed cells; NULL until there is one */
+    sn_value_cells spots;
 } load_page;
-
-/** The last pair that ended in a spot, and where it is counted. */
-typedef struct load_memo {
-    uint32_t first, size;
-    uint64_t times;        /**< not yet added to the finding */
-} load_memo;
 
 typedef struct load_state {
     sn_value_shadow shadow;
+    sn_value_pairs equal, approximate;
     sn_findings findings;
-    load_memo *memos;      /**< by the second spot */
-    uint32_t memo_count;
     uint64_t totals[SN_REPORT_TOTALS];
 } load_state;
 
 /** One load. */
 typedef struct load {
     const sn_value_record *record; /**< its constants */
-    const uint8_t *value;
+    const uint64_t *value;
     uint64_t address;
     uint32_t spot;
 } load;
@@ -58,207 +46,148 @@ typedef struct load {
 static int64_t percent = 1;
 static double tolerance; /**< the same as a part of 1 */
 
-/* ------------------------------------------------------------------ floating point */
-
-/** Whether two numbers differ by at most the option's percentage of the greater one. */
-static bool is_close(double a, double b) {
-    double difference = a > b ? a - b : b - a, size_a = a < 0 ? -a : a, size_b = b < 0 ? -b : b;
-    return difference <= (size_a > size_b ? size_a : size_b) * tolerance;
-}
-
-static double element_at(const uint8_t *at, unsigned size) {
-    float single;
-    double number;
-    long double extended = 0;
-    switch (size) {
-    case 4: return memcpy(&single, at, sizeof single), single;
-    case 8: return memcpy(&number, at, sizeof number), number;
-    default: return memcpy(&extended, at, 10), (double)extended;
-    }
-}
-
-static bool is_approximate(const load *now, const uint8_t *before) {
-    const sn_value_record *record = now->record;
-    const sn_value_site *site = sn_value_site_at(record->site);
-    unsigned element = site->element_size;
-    if (!percent || !site->is_float || (element != 4 && element != 8 && element != 10) || record->size % element)
-        return false;
-    for (unsigned at = 0; at < record->size; at += element)
-        if (!is_close(element_at(now->value + at, element), element_at(before + at, element)))
-            return false;
-    return true;
-}
-
-/* ---------------------------------------------------------------------- what is found */
-
-static void add(load_state *state, uint32_t first, uint32_t second, unsigned class_number, uint64_t bytes, uint64_t times) {
-    sn_finding *finding = sn_findings_of(&state->findings, first, second, class_number);
-    finding->amounts[0] += bytes;
-    finding->amounts[1] += times;
-}
-
-static void settle(load_state *state, uint32_t spot) {
-    load_memo *memo = &state->memos[spot];
-    if (memo->times) add(state, memo->first, spot, CLASS_EQUAL, memo->times * memo->size, memo->times);
-    memo->times = 0;
-}
-
-/** The whole load is redundant, and one load was before it: mostly the same one as last time. */
-static inline void add_pair(load_state *state, uint32_t first, const load *now) {
-    load_memo *memo = &state->memos[now->spot];
-    if (__builtin_expect(memo->first != first || memo->size != now->record->size, 0)) {
-        settle(state, now->spot);
-        memo->first = first;
-        memo->size = now->record->size;
-    }
-    memo->times++;
-}
-
-/** Count a redundant load in the totals. */
-static inline void total(load_state *state, const load *now, bool is_equal) {
-    unsigned size = now->record->size;
-    if (!is_equal) {
-        state->totals[TOTAL_APPROXIMATE] += size;
-        return;
-    }
-    state->totals[TOTAL_REDUNDANT_LOADS]++;
-    state->totals[TOTAL_REDUNDANT] += size;
-    state->totals[sn_value_is_float(now->record) ? TOTAL_FLOAT_REDUNDANT : TOTAL_INTEGER_REDUNDANT] += size;
-}
-
 /* --------------------------------------------------------------------- any load at all */
 
-static uint32_t *spot_of_byte(load_page *page, unsigned offset) {
-    uint32_t *cell = &page->cells[offset / CELL];
-    if (*cell == MIXED) return &page->bytes[offset];
-    return cell;
-}
-
-/** Give a byte a spot of its own. */
-static void set_byte(load_page *page, unsigned offset, uint32_t spot) {
-    uint32_t *cell = &page->cells[offset / CELL];
-    if (*cell == spot) return;
-    if (!page->bytes && !(page->bytes = calloc(SN_VALUE_SHADOW_PAGE, sizeof *page->bytes)))
-        sn_fail(125, "loadspy: out of memory");
-    uint32_t *bytes = &page->bytes[offset / CELL * CELL];
-    for (unsigned i = 0; *cell != MIXED && i < CELL; i++) bytes[i] = *cell;
-    *cell = MIXED;
-    page->bytes[offset] = spot;
-    if (bytes[0] == bytes[1] && bytes[1] == bytes[2] && bytes[2] == bytes[3]) *cell = spot;
-}
-
-/** The bytes are redundant: attribute each run of them that one spot loaded. */
-static void attribute(load_state *state, const load *now, const uint32_t *spots, bool is_equal) {
-    unsigned size = now->record->size;
-    for (unsigned from = 0, to; from < size; from = to) {
-        for (to = from + 1; to < size && spots[to] == spots[from];) to++;
-        add(state, spots[from], now->spot, is_equal ? CLASS_EQUAL : CLASS_APPROXIMATE, to - from, 1);
+/** The bytes are redundant: attribute each run of them that one spot loaded. `unit`: bytes that have one of the `spots`. */
+static void attribute(load_state *state, const load *now, const uint32_t *spots, unsigned unit, bool is_equal) {
+    unsigned count = now->record->size / unit;
+    sn_value_pairs *pairs = is_equal ? &state->equal : &state->approximate;
+    for (unsigned from = 0, to; from < count; from = to) {
+        for (to = from + 1; to < count && spots[to] == spots[from];) to++;
+        if (to - from == count) sn_value_pairs_add(pairs, spots[from], now->spot); /* counts as a redundant load, too */
+        else sn_value_pairs_add_part(pairs, spots[from], now->spot, (to - from) * unit);
+        if (is_equal && from == 0 && to < count) state->totals[TOTAL_REDUNDANT_LOADS]++;
     }
-    total(state, now, is_equal);
 }
 
-static void load_bytes(load_state *state, const load *now) {
+static bool is_near(const load *now, const void *before) {
+    return percent && sn_value_near(now->value, before, now->record->size, sn_value_near_element(now->record), tolerance);
+}
+
+static __attribute__((noinline)) void load_bytes(load_state *state, const load *now) {
     uint8_t before[MOST_BYTES];
+    const uint8_t *value = (const uint8_t *)now->value;
     uint32_t spots[MOST_BYTES];
     unsigned size = now->record->size;
     bool all_loaded = true;
-    for (unsigned i = 0; i < size; i++) {
-        load_page *page = sn_value_shadow_page(&state->shadow, now->address + i);
-        unsigned offset = (now->address + i) % SN_VALUE_SHADOW_PAGE;
-        before[i] = page->values[offset];
-        spots[i] = *spot_of_byte(page, offset);
-        all_loaded &= spots[i] != 0;
-        page->values[offset] = now->value[i];
-        set_byte(page, offset, now->spot);
+    for (unsigned done = 0, part; done < size; done += part) {
+        unsigned offset = (now->address + done) % SN_VALUE_SHADOW_PAGE, room = SN_VALUE_SHADOW_PAGE - offset;
+        load_page *page = sn_value_shadow_page(&state->shadow, now->address + done);
+        part = size - done < room ? size - done : room;
+        memcpy(before + done, page->values + offset, part);
+        memcpy(page->values + offset, value + done, part);
+        for (unsigned i = 0; i < part; i++) all_loaded &= (spots[done + i] = sn_value_cells_at(&page->spots, offset + i)) != 0;
+        sn_value_cells_set(&page->spots, offset, part, now->spot);
     }
-    bool is_equal = !memcmp(before, now->value, size);
-    if (all_loaded && (is_equal || is_approximate(now, before))) attribute(state, now, spots, is_equal);
+    if (!all_loaded) return;
+    bool is_equal = !memcmp(before, value, size);
+    if (is_equal || is_near(now, before)) attribute(state, now, spots, 1, is_equal);
+}
+
+/** Whole cells, of which several spots loaded. Returns false, with nothing changed, if one of them is mixed. */
+static __attribute__((noinline)) bool load_uneven(load_state *state, const load *now, load_page *page, unsigned offset) {
+    uint32_t *cells = &page->spots.cells[offset / SN_VALUE_CELL], count = now->record->size / SN_VALUE_CELL;
+    bool all_loaded = true, any_mixed = false;
+    for (unsigned i = 0; i < count; i++) {
+        all_loaded &= cells[i] != 0;
+        any_mixed |= cells[i] == SN_VALUE_MIXED;
+    }
+    if (any_mixed) return false;
+    bool is_equal = !memcmp(page->values + offset, now->value, now->record->size);
+    if (all_loaded && (is_equal || is_near(now, page->values + offset))) attribute(state, now, cells, SN_VALUE_CELL, is_equal);
+    memcpy(page->values + offset, now->value, now->record->size);
+    for (unsigned i = 0; i < count; i++) cells[i] = now->spot;
+    return true;
 }
 
 /* ---------------------------------------------------------------------- quick loads */
 
-/** A load of whole cells of a page: `size` is a constant. Returns false, with nothing changed, if it is not like that: the
-    cells have several spots. */
-static inline __attribute__((always_inline)) bool load_cells(load_state *state, const load *now, load_page *page,
-                                                             unsigned offset, unsigned size) {
-    uint32_t *cells = &page->cells[offset / CELL], first = cells[0], different = 0;
-    uint8_t *values = &page->values[offset];
-    for (unsigned i = 1; i < size / CELL; i++) different |= cells[i] ^ first;
-    if (different || first == MIXED) return false;
-    uint64_t changed = 0;
-    for (unsigned i = 0; i < size; i += CELL) {
-        uint32_t was, is;
-        memcpy(&was, values + i, CELL);
-        memcpy(&is, now->value + i, CELL);
-        changed |= was ^ is;
+/** Whether the cells have one spot. */
+INLINE bool have_one_spot(const uint32_t *cells, unsigned size) {
+    uint64_t different = 0, pair;
+    if (size == SN_VALUE_CELL) return true;
+    for (unsigned i = 0; i < size / SN_VALUE_CELL; i += 2) {
+        memcpy(&pair, cells + i, sizeof pair);
+        different |= pair ^ sn_value_cells_pair(cells[0]);
     }
-    if (first && !changed) {
-        add_pair(state, first, now);
-        total(state, now, true);
-    } else if (first && is_approximate(now, values)) {
-        add(state, first, now->spot, CLASS_APPROXIMATE, size, 1);
-        total(state, now, false);
-    }
-    if (changed || !first) memcpy(values, now->value, size);
-    for (unsigned i = 0; i < size / CELL; i++) cells[i] = now->spot;
-    return true;
+    return !different;
 }
 
-static inline bool load_byte(load_state *state, const load *now, load_page *page, unsigned offset) {
-    uint32_t first = *spot_of_byte(page, offset);
-    bool is_equal = page->values[offset] == *now->value;
-    if (first && is_equal) {
-        add_pair(state, first, now);
-        total(state, now, true);
+/** Whether the bytes, 4 or whole words, are the same. */
+INLINE bool is_same(const uint8_t *bytes, const uint64_t *value, unsigned size) {
+    uint64_t different = 0, word;
+    if (size == sizeof(uint32_t)) return !memcmp(bytes, value, size);
+    for (unsigned i = 0; i < size / 8; i++) {
+        memcpy(&word, bytes + 8 * i, sizeof word);
+        different |= word ^ value[i];
     }
-    page->values[offset] = *now->value;
-    if (first != now->spot) set_byte(page, offset, now->spot);
-    return true;
+    return !different;
 }
 
-static bool load_quickly(load_state *state, const load *now) {
-    unsigned offset = now->address % SN_VALUE_SHADOW_PAGE, size = now->record->size;
-    if (size > 1 && (offset % CELL || offset + size > SN_VALUE_SHADOW_PAGE)) return false;
+INLINE void set_cells(uint32_t *cells, unsigned size, uint32_t spot) {
+    uint64_t pair = sn_value_cells_pair(spot);
+    if (size == SN_VALUE_CELL) cells[0] = spot;
+    for (unsigned i = 0; i < size / SN_VALUE_CELL / 2; i++) memcpy(cells + 2 * i, &pair, sizeof pair);
+}
+
+/** A load of whole cells of a page. `size` (4, or words) and `element` (of floating-point numbers; 0: no such) are constants. */
+INLINE void load_cells(load_state *state, const load *now, unsigned size, unsigned element) {
+    unsigned offset = now->address % SN_VALUE_SHADOW_PAGE;
+    if (__builtin_expect(offset % SN_VALUE_CELL || offset + size > SN_VALUE_SHADOW_PAGE, 0)) return load_bytes(state, now);
     load_page *page = sn_value_shadow_page(&state->shadow, now->address);
-    switch (size) {
-    case 1: return load_byte(state, now, page, offset);
-    case 4: return load_cells(state, now, page, offset, 4);
-    case 8: return load_cells(state, now, page, offset, 8);
-    case 16: return load_cells(state, now, page, offset, 16);
-    case 32: return load_cells(state, now, page, offset, 32);
-    case 64: return load_cells(state, now, page, offset, 64);
-    default: return false;
+    uint32_t *cells = &page->spots.cells[offset / SN_VALUE_CELL], first = cells[0];
+    uint8_t *before = &page->values[offset];
+    if (__builtin_expect(!have_one_spot(cells, size) || first == SN_VALUE_MIXED, 0)) {
+        if (!load_uneven(state, now, page, offset)) load_bytes(state, now);
+        return;
+    }
+    set_cells(cells, size, now->spot);
+    if (is_same(before, now->value, size)) {
+        if (first) sn_value_pairs_add(&state->equal, first, now->spot);
+        return;
+    }
+    if (element && first && percent && sn_value_near(now->value, before, size, element, tolerance))
+        sn_value_pairs_add(&state->approximate, first, now->spot);
+    memcpy(before, now->value, size);
+}
+
+/** One or two bytes of a cell. */
+INLINE void load_part(load_state *state, const load *now, unsigned size) {
+    unsigned offset = now->address % SN_VALUE_SHADOW_PAGE;
+    if (size == 2 && offset % 2) return load_bytes(state, now);
+    load_page *page = sn_value_shadow_page(&state->shadow, now->address);
+    uint32_t first = sn_value_cells_at(&page->spots, offset);
+    if (size == 2 && sn_value_cells_at(&page->spots, offset + 1) != first) return load_bytes(state, now);
+    if (memcmp(page->values + offset, now->value, size)) memcpy(page->values + offset, now->value, size);
+    else if (first) sn_value_pairs_add(&state->equal, first, now->spot);
+    if (first != now->spot) sn_value_cells_set_part(&page->spots, offset, size, now->spot);
+}
+
+/** By its type, so that size and numbers are constants. */
+INLINE void take_load(load_state *state, const load *now) {
+    switch (now->record->type) {
+    case SN_VALUE_INT8: return load_part(state, now, 1);
+    case SN_VALUE_INT16: return load_part(state, now, 2);
+    case SN_VALUE_INT32: return load_cells(state, now, 4, 0);
+    case SN_VALUE_INT64: return load_cells(state, now, 8, 0);
+    case SN_VALUE_INT128: return load_cells(state, now, 16, 0);
+    case SN_VALUE_INT256: return load_cells(state, now, 32, 0);
+    case SN_VALUE_SINGLE: return load_cells(state, now, 4, 4);
+    case SN_VALUE_DOUBLE: return load_cells(state, now, 8, 8);
+    case SN_VALUE_SINGLE_128: return load_cells(state, now, 16, 4);
+    case SN_VALUE_DOUBLE_128: return load_cells(state, now, 16, 8);
+    default: return load_bytes(state, now);
     }
 }
 
 /* ----------------------------------------------------------------------------- runs */
 
-static void make_memos(load_state *state, uint32_t spot) {
-    if (spot < state->memo_count) return;
-    uint32_t room = spot + spot / 4 + 1024;
-    state->memos = reallocarray(state->memos, room, sizeof *state->memos);
-    if (!state->memos) sn_fail(125, "loadspy: out of memory");
-    memset(state->memos + state->memo_count, 0, (room - state->memo_count) * sizeof *state->memos);
-    state->memo_count = room;
-}
-
 static void take_execution(load_state *state, const sn_value_run *run, const uint64_t *word) {
     for (uint32_t i = 0; i < run->count; i++) {
-        load now = {.record = &run->constants[i], .value = (const uint8_t *)(word + 1), .address = *word,
+        load now = {.record = &run->constants[i], .value = word + 1, .address = *word,
                     .spot = run->first_spot + run->constants[i].spot};
         word += run->word_counts[i];
-        if (run->word_counts[i] > 1 && !load_quickly(state, &now)) load_bytes(state, &now);
-    }
-}
-
-/** What is the same for all executions. */
-static void take_totals(load_state *state, const sn_value_run *run) {
-    for (uint32_t i = 0; i < run->count; i++) {
-        if (run->word_counts[i] <= 1) continue;
-        uint64_t bytes = (uint64_t)run->times * run->constants[i].size;
-        state->totals[TOTAL_LOADS] += run->times;
-        state->totals[TOTAL_BYTES] += bytes;
-        state->totals[sn_value_is_float(&run->constants[i]) ? TOTAL_FLOAT_BYTES : TOTAL_INTEGER_BYTES] += bytes;
+        if (run->word_counts[i] > 1) take_load(state, &now);
     }
 }
 
@@ -266,8 +195,9 @@ static void take_runs(const sn_values_run_batch *batch) {
     load_state *state = batch->state;
     for (size_t i = 0; i < batch->count; i++) {
         const sn_value_run *run = &batch->runs[i];
-        make_memos(state, run->first_spot + run->constants[run->count - 1].spot);
-        take_totals(state, run);
+        uint32_t most = run->first_spot + run->constants[run->count - 1].spot;
+        sn_value_pairs_reach(&state->equal, most);
+        sn_value_pairs_reach(&state->approximate, most);
         for (uint32_t k = 0; k < run->times; k++) take_execution(state, run, run->words + k * (size_t)run->stride);
     }
 }
@@ -279,7 +209,7 @@ static void unmapped(void *its, uint64_t start, uint64_t end) {
     load_state *state = its;
     for (uint64_t at = start; at < end; at += SN_VALUE_SHADOW_PAGE) {
         load_page *page = sn_value_shadow_find(&state->shadow, at);
-        if (page) memset(page->cells, 0, sizeof page->cells);
+        if (page) sn_value_cells_clear(&page->spots);
     }
 }
 
@@ -289,19 +219,43 @@ static void begin(void *its, int thread) {
     sn_value_shadow_begin(&state->shadow, sizeof(load_page));
 }
 
-static void free_bytes(void *its, uint64_t address, void *data) {
-    load_page *page = its;
+static void end_page(void *page, uint64_t address, void *data) {
     (void)address;
     (void)data;
-    free(page->bytes);
+    sn_value_cells_clear(&((load_page *)page)->spots);
+}
+
+static void add_executions(void *its, uint32_t spot, const sn_value_site *site, uint64_t times) {
+    load_state *state = its;
+    (void)spot;
+    state->totals[TOTAL_LOADS] += times;
+    state->totals[TOTAL_BYTES] += times * site->size;
+    state->totals[site->is_float ? TOTAL_FLOAT_BYTES : TOTAL_INTEGER_BYTES] += times * site->size;
+}
+
+static uint32_t class_of_equal(void *its, const sn_value_site *second, uint64_t bytes, uint64_t whole) {
+    load_state *state = its;
+    state->totals[TOTAL_REDUNDANT] += bytes;
+    state->totals[second->is_float ? TOTAL_FLOAT_REDUNDANT : TOTAL_INTEGER_REDUNDANT] += bytes;
+    state->totals[TOTAL_REDUNDANT_LOADS] += whole;
+    return CLASS_EQUAL;
+}
+
+static uint32_t class_of_approximate(void *its, const sn_value_site *second, uint64_t bytes, uint64_t whole) {
+    load_state *state = its;
+    (void)second;
+    (void)whole;
+    state->totals[TOTAL_APPROXIMATE] += bytes;
+    return CLASS_APPROXIMATE;
 }
 
 static void finish(void *its, int thread) {
     load_state *state = its;
-    for (uint32_t spot = 0; spot < state->memo_count; spot++) settle(state, spot);
-    sn_value_shadow_visit(&state->shadow, free_bytes, NULL);
-    free(state->memos);
+    sn_values_visit_spots(state, add_executions);
+    sn_value_pairs_finish(&state->equal, state, &state->findings, class_of_equal);
+    sn_value_pairs_finish(&state->approximate, state, &state->findings, class_of_approximate);
     sn_report_add(state, thread, state->totals, &state->findings);
+    sn_value_shadow_visit(&state->shadow, end_page, NULL);
     sn_value_shadow_end(&state->shadow);
 }
 
