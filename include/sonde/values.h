@@ -84,6 +84,7 @@ typedef struct sn_value_site {
     uint8_t instruction_length;
     bool is_float;
     bool is_system_call;    /**< the kernel made the access */
+    bool is_return;         /**< a return instruction reads where it goes to */
 } sn_value_site;
 
 /** One value. Valid while the `take` callback runs that it was given to. */
@@ -96,7 +97,8 @@ typedef struct sn_value_record {
     uint16_t size;     /**< bytes */
     uint8_t type;      /**< sn_value_type */
     uint8_t moment : 4;/**< SN_VALUES_WRITTEN | SN_VALUES_OVERWRITTEN: sn_value_overwritten() may be asked */
-    uint8_t place : 4; /**< sn_operand_place */
+    uint8_t place : 3; /**< sn_operand_place */
+    bool is_return : 1;/**< as in the site */
 } sn_value_record;
 
 /** The bytes that a write has overwritten, of a record that says so by its moment. */

@@ -269,6 +269,8 @@ void sn_contexts_enable_unwound(void) {
                                              signal_is_over, before_fork, after_fork};
 }
 
+void sn_contexts_fold(void) { sn_contexts.folded = sn_contexts_reserve(SN_MOST_CONTEXTS * sizeof *sn_contexts.folded); }
+
 void sn_contexts_watch(sn_counter counter, sn_call_watcher *left) {
     sn_shadow.counter = counter;
     sn_shadow.inclusive = sn_counter_new(SN_MOST_COUNTED_SITES);

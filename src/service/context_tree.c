@@ -47,20 +47,31 @@ static void grow(void) {
     for (uint32_t number = 1; number < sn_contexts.count; number++) *place_of(&sn_contexts.nodes[number]) = number;
 }
 
+/** The node for which a new one is to be given: the one among its callers with the same function, or itself. */
+static uint32_t folded_node(uint32_t number) {
+    const sn_context_node *node = &sn_contexts.nodes[number];
+    for (uint32_t above = node->caller; node->function && above; above = sn_contexts.nodes[above].caller)
+        if (sn_contexts.nodes[above].function == node->function) return above;
+    return number;
+}
+
+static uint32_t given_for(uint32_t number) { return sn_contexts.folded ? sn_contexts.folded[number] : number; }
+
 uint32_t sn_context_node_of(uint32_t caller, uint32_t site, uint64_t function) {
     const sn_context_node node = {.function = function, .caller = caller, .site = site};
     uint32_t known = find_unlocked(&node);
-    if (known) return known;
+    if (known) return given_for(known);
     sn_spin_acquire(&sn_contexts.lock);
     uint32_t *place = place_of(&node), number = *place;
     if (number == 0 && sn_contexts.count < SN_MOST_CONTEXTS) {
         number = sn_contexts.count++;
         sn_contexts.nodes[number] = node;
+        if (sn_contexts.folded) sn_contexts.folded[number] = folded_node(number);
         __atomic_store_n(place, number, __ATOMIC_RELEASE);
         if (sn_contexts.count > sn_contexts.table_mask / 2) grow();
     }
     sn_spin_release(&sn_contexts.lock);
-    return number ? number : caller;
+    return number ? given_for(number) : caller;
 }
 
 uint32_t sn_context_resolve(sn_thread *thread) {

@@ -27,9 +27,14 @@ typedef struct sn_context_nodes {
     uint32_t *table;         /**< open addressing: numbers of nodes */
     uint64_t table_mask;
     uint32_t *next_table;    /**< room for the tables to come, each twice as large as the one before */
+    uint32_t *folded;        /**< sn_contexts_fold(): which node a node is given for; else NULL */
 } sn_context_nodes;
 
 extern sn_context_nodes sn_contexts;
+
+/** From the start callback, after sn_contexts_enable(): a function that is called while it runs already has the context of its
+    first call, so that there are no more contexts than the program has chains without recursion. */
+void sn_contexts_fold(void);
 
 /** The thread's current context. */
 uint32_t sn_context_resolve(sn_thread *thread);

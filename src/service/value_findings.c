@@ -72,10 +72,13 @@ static sn_value_finding *merged_place(const sn_value_finding *like) {
     }
 }
 
-static void grow_merged(void) {
+/** Room for so many more, at once: a thread may have millions. */
+static void make_room(size_t more) {
     sn_value_finding *old = sn_all_findings.entries;
-    size_t old_room = sn_all_findings.room;
-    sn_all_findings.room = old_room ? 2 * old_room : 4096;
+    size_t old_room = sn_all_findings.room, room = old_room ? old_room : 4096;
+    while (4 * (sn_all_findings.count + more) > 3 * room) room *= 2;
+    if (room == old_room) return;
+    sn_all_findings.room = room;
     sn_all_findings.entries = checked(calloc(sn_all_findings.room, sizeof *old));
     for (size_t i = 0; i < old_room; i++)
         if (old[i].is_used) *merged_place(&old[i]) = old[i];
@@ -89,7 +92,6 @@ static sn_report_place place_of_spot(const void *state, uint32_t number) {
 }
 
 static void merge(const void *state, const sn_finding *finding) {
-    if (4 * (sn_all_findings.count + 1) > 3 * sn_all_findings.room) grow_merged();
     sn_value_finding like = {.is_used = true, .first = place_of_spot(state, finding->first),
                              .second = place_of_spot(state, finding->second), .finding = *finding};
     sn_value_finding *entry = merged_place(&like);
@@ -108,6 +110,7 @@ void sn_report_add(const void *state, int thread, const uint64_t *totals, sn_fin
     sn_value_thread_totals *its = &sn_all_findings.threads[sn_all_findings.thread_count++];
     its->thread = thread;
     memcpy(its->totals, totals, sizeof its->totals);
+    make_room(findings->count);
     for (size_t i = 0; i < findings->room; i++)
         if (!is_free(&findings->entries[i])) merge(state, &findings->entries[i]);
     free(findings->entries);

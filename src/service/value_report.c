@@ -17,8 +17,8 @@ enum { FORMAT_TEXT, FORMAT_JSON };
 
 static int compare(const void *one, const void *other) {
     const sn_value_finding *a = *(const sn_value_finding *const *)one, *b = *(const sn_value_finding *const *)other;
-    const uint64_t keys[][2] = {{b->finding.amounts[0], a->finding.amounts[0]},
-                                {b->finding.amounts[1], a->finding.amounts[1]},
+    if (a->finding.amounts[0] != b->finding.amounts[0]) return a->finding.amounts[0] > b->finding.amounts[0] ? -1 : 1;
+    const uint64_t keys[][2] = {{b->finding.amounts[1], a->finding.amounts[1]},
                                 {a->first.site, b->first.site},
                                 {a->second.site, b->second.site},
                                 {a->first.context, b->first.context},
@@ -28,20 +28,46 @@ static int compare(const void *one, const void *other) {
     return 0;
 }
 
-/** The findings of a class, the greatest first; *count of them. To be freed. */
-static const sn_value_finding **sorted(unsigned class_number, size_t *count) {
-    const sn_value_finding **list = calloc(sn_all_findings.count + 1, sizeof *list);
-    if (!list) sn_fail(SN_STATUS_ENGINE, "no memory for the report");
-    *count = 0;
-    for (size_t i = 0; i < sn_all_findings.room; i++) {
-        const sn_value_finding *entry = &sn_all_findings.entries[i];
-        if (entry->is_used && entry->finding.class_number == class_number && entry->finding.amounts[0]) list[(*count)++] = entry;
-    }
-    qsort(list, *count, sizeof *list, compare);
-    return list;
-}
+static int compare_least(const void *one, const void *other) { return compare(other, one); }
 
 static size_t shown(size_t count) { return sn_report_top >= 0 && (uint64_t)sn_report_top < count ? (size_t)sn_report_top : count; }
+
+static bool is_of(const sn_value_finding *entry, unsigned class_number) {
+    return entry->is_used && entry->finding.class_number == class_number && entry->finding.amounts[0];
+}
+
+/** Put a finding into a heap of `count`, whose root is the least, in place of the root. */
+static void replace_root(const sn_value_finding **heap, size_t count, const sn_value_finding *finding) {
+    size_t at = 0;
+    for (size_t below; (below = 2 * at + 1) < count; at = below) {
+        if (below + 1 < count && compare(&heap[below + 1], &heap[below]) > 0) below++;
+        if (compare(&finding, &heap[below]) >= 0) break;
+        heap[at] = heap[below];
+    }
+    heap[at] = finding;
+}
+
+/** The findings of a class that are shown, the greatest first; *count of how many, of which shown(*count) are there. To be
+    freed. There may be millions, of which ten are shown: only these are sorted. */
+static const sn_value_finding **greatest(unsigned class_number, size_t *count) {
+    *count = 0;
+    for (size_t i = 0; i < sn_all_findings.room; i++) *count += is_of(&sn_all_findings.entries[i], class_number);
+    size_t most = shown(*count), had = 0;
+    const sn_value_finding **list = calloc(most + 1, sizeof *list);
+    if (!list) sn_fail(SN_STATUS_ENGINE, "no memory for the report");
+    for (size_t i = 0; most && i < sn_all_findings.room; i++) {
+        const sn_value_finding *entry = &sn_all_findings.entries[i];
+        if (!is_of(entry, class_number)) continue;
+        if (had < most) {
+            list[had++] = entry;
+            if (had == most) qsort(list, most, sizeof *list, compare_least); /* which is a heap, too */
+        } else if (compare(&entry, &list[0]) < 0) {
+            replace_root(list, most, entry);
+        }
+    }
+    qsort(list, most, sizeof *list, compare);
+    return list;
+}
 
 static void sum_totals(uint64_t *totals) {
     memset(totals, 0, SN_REPORT_TOTALS * sizeof *totals);
@@ -111,7 +137,7 @@ static void print_text(FILE *file, const sn_report_form *form) {
     }
     for (unsigned i = 0; i < SN_REPORT_CLASSES && form->classes[i].name; i++) {
         size_t count;
-        const sn_value_finding **list = sorted(i, &count);
+        const sn_value_finding **list = greatest(i, &count);
         if (count) fprintf(file, "\n%s (%zu of %zu)\n", form->classes[i].title, shown(count), count);
         for (size_t k = 0; k < shown(count); k++) print_finding(file, form, &form->classes[i], list[k], k, totals);
         free(list);
@@ -179,7 +205,7 @@ static void write_finding(sn_json *json, const sn_report_form *form, const sn_fi
 static void write_classes(sn_json *json, const sn_report_form *form, const uint64_t *totals) {
     for (unsigned i = 0; i < SN_REPORT_CLASSES && form->classes[i].name; i++) {
         size_t count;
-        const sn_value_finding **list = sorted(i, &count);
+        const sn_value_finding **list = greatest(i, &count);
         sn_json_array(json, form->classes[i].name);
         for (size_t k = 0; k < shown(count); k++) write_finding(json, form, &form->classes[i], list[k], totals);
         sn_json_close(json);

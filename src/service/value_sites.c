@@ -117,6 +117,7 @@ sn_value_site sn_value_site_of(const sn_instruction *instruction, const sn_opera
     site.reg = operand->reg;
     site.operand = (uint8_t)number;
     site.is_float = operand->is_float;
+    site.is_return = instruction->kind == SN_KIND_RETURN && operand->place == SN_PLACE_MEMORY;
     return site;
 }
 
@@ -146,7 +147,8 @@ void sn_value_segment_add(sn_value_segment *segment, uint32_t site, uint8_t mome
     }
     const sn_value_site *known = sn_value_site_at(site);
     segment->records[count] = (sn_value_record){.site = site, .spot = count, .size = (uint16_t)known->size,
-                                                .type = known->type, .moment = moment & 15, .place = known->place & 15};
+                                                .type = known->type, .moment = moment & 15, .place = known->place & 7,
+                                                .is_return = known->is_return};
     segment->words[count] = (uint8_t)words;
     segment->offsets[count] = (uint16_t)segment->total_words;
     segment->total_words += words;

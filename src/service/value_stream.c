@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "guest/thread.h"
+#include "service/context_tree.h"
 #include "service/value_findings.h"
 #include "service/values.h"
 
@@ -264,7 +265,7 @@ static void take_row(value_thread *mine, const uint64_t *words) {
     value_row *row = &mine->rows[mine->row_count++];
     uint64_t shape = words[3], values = shape >> 24 & 1 ? 1 + (shape >> 18 & 1) : 0;
     row->constant = (sn_value_record){.site = number, .size = (uint16_t)shape, .type = site->type,
-                                      .moment = shape >> 16 & 15, .place = site->place & 15};
+                                      .moment = shape >> 16 & 15, .place = site->place & 7};
     row->words = (uint8_t)(1 + values * sn_values_words_of((uint16_t)shape));
     /* The word of its shape stands between address and value: where the value is, the address is put in front of it. */
     ((uint64_t *)words)[3] = words[2];
@@ -528,6 +529,9 @@ void sn_values_start(const sn_values_request *request) {
     sn_values.last_words = sn_values.has_context ? 2 : 1;
     sn_values.scratch = sn_slot_new();
     sn_values.trace = sn_trace_new(&(sn_trace_options){.record_size = sizeof(uint64_t), .batch = take_trace});
-    if (sn_values.has_context) sn_contexts_enable();
+    if (sn_values.has_context) {
+        sn_contexts_enable();
+        sn_contexts_fold();
+    }
     sn_values_sampling_start();
 }
