@@ -3,12 +3,12 @@
  * value written equals the one that it replaces; its bytes are attributed to the instruction that wrote the value before and
  * to this one, each with its calling context.
  *
- * On <sonde/values.h>: a record of a write has both values. Who wrote before is kept in a shadow of the thread's memory, by
- * units of 4 bytes, and in a table of its registers.
+ * On <sonde/values.h>: a record of a write has both values. Who wrote before is kept in a shadow of the thread's memory, and in
+ * a table of its registers; a write is attributed to who wrote its first byte.
  */
-#include <sonde/value_report.h>
+#include <sonde/value_near.h>
+#include <sonde/value_pairs.h>
 #include <sonde/value_shadow.h>
-#include <stdlib.h>
 #include <string.h>
 
 SN_EXPORT extern const sn_tool sn_tool_descriptor;
@@ -18,170 +18,94 @@ enum {
     TOTAL_FLOAT_BYTES, TOTAL_FLOAT_REDUNDANT, TOTAL_APPROXIMATE, TOTAL_WRITES, TOTAL_REDUNDANT_WRITES,
 };
 enum { CLASS_MEMORY, CLASS_REGISTERS, CLASS_APPROXIMATE };
-enum { UNIT = 4, UNITS = SN_VALUE_SHADOW_PAGE / UNIT, PLACES = 8, REGISTERS = 256 };
+enum { PLACES = 8, REGISTERS = 256 };
 
-/** Redundant writes of a spot since the write before them came from another one than now: not yet added to a finding. */
-typedef struct write_memo {
-    uint32_t writer, size, class_number;
-    uint64_t times;
-} write_memo;
+#define INLINE static inline __attribute__((always_inline))
 
 typedef struct write_state {
-    write_memo *memos;                   /**< by spot */
-    uint32_t memo_count;
-    sn_value_shadow writers;             /**< spots of the last writes: uint32_t[UNITS] a page */
+    sn_value_shadow writers;             /**< spots of the last writes: sn_value_cells */
     uint32_t registers[PLACES][REGISTERS];
+    sn_value_pairs equal, approximate;
     sn_findings findings;
     uint64_t totals[SN_REPORT_TOTALS];
 } write_state;
-
-/** One write. */
-typedef struct written {
-    const sn_value_record *record;
-    const sn_value_site *site;
-    const uint8_t *value, *before;
-    uint64_t address;
-    uint32_t spot;
-} written;
 
 static int64_t percent = 1;
 static double tolerance; /**< the same as a part of 1 */
 static bool looks_at_registers = true;
 
-/* ------------------------------------------------------------------ floating point */
-
-static bool is_close(double a, double b) {
-    double difference = a > b ? a - b : b - a, size_a = a < 0 ? -a : a, size_b = b < 0 ? -b : b;
-    return difference <= (size_a > size_b ? size_a : size_b) * tolerance;
-}
-
-static double element_at(const uint8_t *at, unsigned size) {
-    float single;
-    double number;
-    long double extended = 0;
-    switch (size) {
-    case 4: return memcpy(&single, at, sizeof single), single;
-    case 8: return memcpy(&number, at, sizeof number), number;
-    default: return memcpy(&extended, at, 10), (double)extended;
-    }
-}
-
-/** Whether all elements are nearly what they were. */
-static bool is_approximate(const written *now) {
-    unsigned element = now->site->element_size, size = now->record->size;
-    if (!percent || !now->site->is_float || (element != 4 && element != 8 && element != 10) || size % element) return false;
-    for (unsigned at = 0; at < size; at += element)
-        if (!is_close(element_at(now->value + at, element), element_at(now->before + at, element))) return false;
-    return true;
-}
-
 /* -------------------------------------------------------------------------- writers */
 
-static bool is_register(const written *now) { return now->site->place != SN_PLACE_MEMORY; }
-
-/** Make this write the last one of its bytes; returns the spot of the one before it at the first byte, 0 if there is none. */
-static uint32_t replace_writer(write_state *state, const written *now) {
-    if (is_register(now)) {
-        uint32_t *last = &state->registers[now->site->place % PLACES][now->address % REGISTERS], before = *last;
-        *last = now->spot;
-        return before;
-    }
+/** Bytes that are not whole cells of a page. */
+static __attribute__((noinline)) uint32_t replace_bytes(write_state *state, uint64_t address, unsigned size, uint32_t spot) {
     uint32_t first = 0;
-    for (uint64_t at = now->address; at < now->address + now->record->size; at = (at / UNIT + 1) * UNIT) {
-        uint32_t *units = sn_value_shadow_page(&state->writers, at);
-        uint32_t *unit = &units[at % SN_VALUE_SHADOW_PAGE / UNIT];
-        if (at == now->address) first = *unit;
-        *unit = now->spot;
+    for (unsigned done = 0, part; done < size; done += part) {
+        unsigned offset = (address + done) % SN_VALUE_SHADOW_PAGE, room = SN_VALUE_SHADOW_PAGE - offset;
+        sn_value_cells *page = sn_value_shadow_page(&state->writers, address + done);
+        part = size - done < room ? size - done : room;
+        if (!done) first = sn_value_cells_at(page, offset);
+        sn_value_cells_set(page, offset, part, spot);
     }
     return first;
 }
 
+/** Make this write the last one of its bytes; returns the spot of the one before it at the first byte, 0 if there is none. */
+INLINE uint32_t replace_writer(write_state *state, uint64_t address, unsigned size, uint32_t spot) {
+    unsigned offset = address % SN_VALUE_SHADOW_PAGE;
+    bool is_usual = size == 4 || size == 8 || size == 16;
+    if (__builtin_expect(!is_usual || offset % SN_VALUE_CELL || offset + size > SN_VALUE_SHADOW_PAGE, 0))
+        return replace_bytes(state, address, size, spot);
+    sn_value_cells *page = sn_value_shadow_page(&state->writers, address);
+    uint32_t *cells = &page->cells[offset / SN_VALUE_CELL], first = sn_value_cells_at(page, offset);
+    for (unsigned i = 0; i < size / SN_VALUE_CELL; i++) cells[i] = spot;
+    return first;
+}
+
+INLINE uint32_t replace_register_writer(write_state *state, unsigned place, uint64_t number, uint32_t spot) {
+    uint32_t *last = &state->registers[place % PLACES][number % REGISTERS], before = *last;
+    *last = spot;
+    return before;
+}
+
 /* ------------------------------------------------------------------------------ runs */
 
-static void add(write_state *state, const written *now, uint32_t writer, unsigned class_number) {
-    sn_finding *finding = sn_findings_of(&state->findings, writer, now->spot, class_number);
-    finding->amounts[0] += now->record->size;
-    finding->amounts[1]++;
-}
-
-static void settle(write_state *state, uint32_t spot) {
-    write_memo *memo = &state->memos[spot];
-    if (memo->times) {
-        sn_finding *finding = sn_findings_of(&state->findings, memo->writer, spot, memo->class_number);
-        finding->amounts[0] += memo->times * memo->size;
-        finding->amounts[1] += memo->times;
-    }
-    memo->times = 0;
-}
-
-/** Mostly the write before is by the same instruction as last time. */
-static void add_redundant(write_state *state, const written *now, uint32_t writer) {
-    write_memo *memo = &state->memos[now->spot];
-    if (memo->writer != writer || memo->size != now->record->size) {
-        settle(state, now->spot);
-        *memo = (write_memo){.writer = writer, .size = now->record->size,
-                             .class_number = is_register(now) ? CLASS_REGISTERS : CLASS_MEMORY};
-    }
-    memo->times++;
-}
-
 /** Values are whole words, of which what the size leaves out is zero. */
-static bool is_equal(const written *now) {
-    const uint64_t *value = (const uint64_t *)now->value, *before = (const uint64_t *)now->before;
+INLINE bool is_equal(const uint64_t *value, unsigned words) {
+    if (__builtin_expect(words == 1, 1)) return value[0] == value[1];
     uint64_t different = 0;
-    for (unsigned i = 0; i < (now->record->size + 7u) / 8; i++) different |= value[i] ^ before[i];
+    for (unsigned i = 0; i < words; i++) different |= value[i] ^ value[words + i];
     return !different;
 }
 
-static void count_redundant(write_state *state, const written *now) {
-    unsigned size = now->record->size;
-    state->totals[TOTAL_REDUNDANT] += size;
-    state->totals[is_register(now) ? TOTAL_REGISTER_REDUNDANT : TOTAL_MEMORY_REDUNDANT] += size;
-    if (now->site->is_float) state->totals[TOTAL_FLOAT_REDUNDANT] += size;
-    state->totals[TOTAL_REDUNDANT_WRITES]++;
+static bool is_near(const sn_value_record *record, const uint64_t *value, unsigned words) {
+    return percent && sn_value_near(value, value + words, record->size, sn_value_near_element(record), tolerance);
 }
 
-static void take_write(write_state *state, const written *now) {
-    uint32_t writer = replace_writer(state, now);
-    unsigned size = now->record->size;
-    if (is_equal(now)) {
-        add_redundant(state, now, writer);
-        count_redundant(state, now);
-    } else if (is_approximate(now)) {
-        add(state, now, writer, CLASS_APPROXIMATE);
-        state->totals[TOTAL_APPROXIMATE] += size;
-    }
-    state->totals[TOTAL_BYTES] += size;
-    state->totals[is_register(now) ? TOTAL_REGISTER_BYTES : TOTAL_MEMORY_BYTES] += size;
-    if (now->site->is_float) state->totals[TOTAL_FLOAT_BYTES] += size;
-    state->totals[TOTAL_WRITES]++;
+INLINE void take_write(write_state *state, const sn_value_record *record, uint64_t address, const uint64_t *value, uint32_t spot) {
+    bool is_memory = record->place == SN_PLACE_MEMORY;
+    unsigned words = (record->size + 7u) / 8;
+    uint32_t writer = is_memory ? replace_writer(state, address, record->size, spot)
+                                : replace_register_writer(state, record->place, address, spot);
+    if (is_equal(value, words)) sn_value_pairs_add(&state->equal, writer, spot);
+    else if (record->type >= SN_VALUE_SINGLE && is_near(record, value, words)) sn_value_pairs_add(&state->approximate, writer, spot);
 }
 
 static void take_execution(write_state *state, const sn_value_run *run, const uint64_t *word) {
     for (uint32_t i = 0; i < run->count; i++) {
         const sn_value_record *record = &run->constants[i];
-        written now = {.record = record, .site = sn_value_site_at(record->site), .value = (const uint8_t *)(word + 1),
-                       .before = (const uint8_t *)(word + 1 + (record->size + 7) / 8), .address = *word,
-                       .spot = run->first_spot + record->spot};
+        if (record->moment & SN_VALUES_OVERWRITTEN) take_write(state, record, *word, word + 1, run->first_spot + record->spot);
         word += run->word_counts[i];
-        if (record->moment & SN_VALUES_OVERWRITTEN) take_write(state, &now);
     }
 }
 
-static void make_memos(write_state *state, uint32_t spot) {
-    if (spot < state->memo_count) return;
-    uint32_t room = spot + spot / 4 + 1024;
-    state->memos = reallocarray(state->memos, room, sizeof *state->memos);
-    if (!state->memos) sn_fail(125, "redspy: out of memory");
-    memset(state->memos + state->memo_count, 0, (room - state->memo_count) * sizeof *state->memos);
-    state->memo_count = room;
-}
-
 static void take_runs(const sn_values_run_batch *batch) {
+    write_state *state = batch->state;
     for (size_t i = 0; i < batch->count; i++) {
         const sn_value_run *run = &batch->runs[i];
-        make_memos(batch->state, run->first_spot + run->constants[run->count - 1].spot);
-        for (uint32_t k = 0; k < run->times; k++) take_execution(batch->state, run, run->words + k * (size_t)run->stride);
+        uint32_t most = run->first_spot + run->constants[run->count - 1].spot;
+        sn_value_pairs_reach(&state->equal, most);
+        sn_value_pairs_reach(&state->approximate, most);
+        for (uint32_t k = 0; k < run->times; k++) take_execution(state, run, run->words + k * (size_t)run->stride);
     }
 }
 
@@ -190,22 +114,59 @@ static void take_runs(const sn_values_run_batch *batch) {
 static void unmapped(void *its, uint64_t start, uint64_t end) {
     write_state *state = its;
     for (uint64_t at = start; at < end; at += SN_VALUE_SHADOW_PAGE) {
-        void *page = sn_value_shadow_find(&state->writers, at);
-        if (page) memset(page, 0, UNITS * sizeof(uint32_t));
+        sn_value_cells *page = sn_value_shadow_find(&state->writers, at);
+        if (page) sn_value_cells_clear(page);
     }
 }
 
 static void begin(void *its, int thread) {
     write_state *state = its;
     (void)thread;
-    sn_value_shadow_begin(&state->writers, UNITS * sizeof(uint32_t));
+    sn_value_shadow_begin(&state->writers, sizeof(sn_value_cells));
+}
+
+static void end_page(void *page, uint64_t address, void *data) {
+    (void)address;
+    (void)data;
+    sn_value_cells_clear(page);
+}
+
+static bool is_in_memory(const sn_value_site *site) { return site->place == SN_PLACE_MEMORY; }
+
+static void add_executions(void *its, uint32_t spot, const sn_value_site *site, uint64_t times) {
+    write_state *state = its;
+    uint64_t bytes = times * site->size;
+    (void)spot;
+    state->totals[TOTAL_BYTES] += bytes;
+    state->totals[is_in_memory(site) ? TOTAL_MEMORY_BYTES : TOTAL_REGISTER_BYTES] += bytes;
+    state->totals[TOTAL_FLOAT_BYTES] += site->is_float ? bytes : 0;
+    state->totals[TOTAL_WRITES] += times;
+}
+
+static uint32_t class_of_equal(void *its, const sn_value_site *second, uint64_t bytes, uint64_t whole) {
+    write_state *state = its;
+    state->totals[TOTAL_REDUNDANT] += bytes;
+    state->totals[is_in_memory(second) ? TOTAL_MEMORY_REDUNDANT : TOTAL_REGISTER_REDUNDANT] += bytes;
+    state->totals[TOTAL_FLOAT_REDUNDANT] += second->is_float ? bytes : 0;
+    state->totals[TOTAL_REDUNDANT_WRITES] += whole;
+    return is_in_memory(second) ? CLASS_MEMORY : CLASS_REGISTERS;
+}
+
+static uint32_t class_of_approximate(void *its, const sn_value_site *second, uint64_t bytes, uint64_t whole) {
+    write_state *state = its;
+    (void)second;
+    (void)whole;
+    state->totals[TOTAL_APPROXIMATE] += bytes;
+    return CLASS_APPROXIMATE;
 }
 
 static void finish(void *its, int thread) {
     write_state *state = its;
-    for (uint32_t spot = 0; spot < state->memo_count; spot++) settle(state, spot);
-    free(state->memos);
+    sn_values_visit_spots(state, add_executions);
+    sn_value_pairs_finish(&state->equal, state, &state->findings, class_of_equal);
+    sn_value_pairs_finish(&state->approximate, state, &state->findings, class_of_approximate);
     sn_report_add(state, thread, state->totals, &state->findings);
+    sn_value_shadow_visit(&state->writers, end_page, NULL);
     sn_value_shadow_end(&state->writers);
 }
 

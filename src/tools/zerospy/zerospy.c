@@ -2,7 +2,8 @@
  * @fileoverview The tool `zerospy`: loads of zeros. Which instruction, in which calling context, loads values that are zero,
  * or integers that are wider than what is in them; what narrower type, or sparse structure, would do.
  *
- * On <sonde/values.h>: loads are added up by spot, without looking anything up.
+ * On <sonde/values.h>: loads are added up by spot, without looking anything up. Of scalars, which are most of them, only what
+ * can't be worked out at the end.
  */
 #include <sonde/value_report.h>
 #include <stdlib.h>
@@ -14,11 +15,11 @@ SN_EXPORT extern const sn_tool sn_tool_descriptor;
 
 /** Of one spot. */
 typedef struct zero_tally {
-    uint64_t values;        /**< loads */
-    uint64_t zeros;         /**< of them: all of the value is zero */
-    uint64_t zero_bytes;    /**< high-order zero bytes of integers; bytes of zero elements of all others */
-    uint64_t zero_elements;
-    uint64_t seen;          /**< bit N: byte N of the value was not zero once */
+    uint64_t zeros;         /**< loads of which all of the value is zero */
+    uint64_t zero_bytes;    /**< of scalar integers: high-order zero bytes of the word that the value was extended to; of vectors
+                                 and the like: bytes of zero elements; not of scalar floating-point numbers */
+    uint64_t zero_elements; /**< not of scalars */
+    uint64_t seen;          /**< scalars: bits that were set once; else bit N: byte N of the value was not zero once */
 } zero_tally;
 
 enum {
@@ -30,6 +31,8 @@ enum { CLASS_INTEGER, CLASS_FLOAT };
 typedef struct zero_state {
     zero_tally *tallies; /**< by spot */
     uint32_t room;
+    sn_findings findings;
+    uint64_t totals[SN_REPORT_TOTALS];
 } zero_state;
 
 /* -------------------------------------------------------------------------- values */
@@ -48,14 +51,25 @@ static uint64_t bytes_seen(uint64_t word) {
 }
 
 /** Integers of one element: 8 bytes at most. Zero-extended words. */
-static void take_scalar(zero_tally *tally, const void *value, unsigned size) {
-    uint64_t word = word_at(value, 0);
-    unsigned used = (71 - (unsigned)__builtin_clzll(word | 1)) / 8;
-    used = word ? used : 0;
-    tally->zeros += word == 0;
-    tally->zero_elements += word == 0;
-    tally->zero_bytes += size - used;
-    tally->seen |= bytes_seen(word);
+static inline void take_integers(zero_tally *tally, const uint64_t *value, uint32_t stride, uint32_t times) {
+    zero_tally sum = *tally;
+    for (; times; times--, value += stride) {
+        unsigned is_zero = *value == 0;
+        sum.zeros += is_zero;
+        sum.zero_bytes += (unsigned)__builtin_clzll(*value | 1) / 8 + is_zero;
+        sum.seen |= *value;
+    }
+    *tally = sum;
+}
+
+/** Floating-point numbers, of which both zeros are zero: `shift` takes away the sign. */
+static inline void take_numbers(zero_tally *tally, const uint64_t *value, uint32_t stride, uint32_t times, unsigned shift) {
+    zero_tally sum = *tally;
+    for (; times; times--, value += stride) {
+        sum.zeros += *value << shift == 0;
+        sum.seen |= *value;
+    }
+    *tally = sum;
 }
 
 /** Elements of a word that are zero: `signs` has the bits that do not count, `highest` the highest one of each element. */
@@ -107,13 +121,15 @@ static void make_room(zero_state *state, uint32_t spot) {
 }
 
 /** All executions of one record. */
-static void take_column(zero_tally *tally, const sn_value_record *record, const uint64_t *word, const sn_value_run *run) {
-    const uint64_t *value = word + 1;
-    const sn_value_site *site = sn_value_site_at(record->site);
-    tally->values += run->times;
-    for (uint32_t i = 0; i < run->times; i++, value += run->stride) {
-        if (record->type <= SN_VALUE_INT64) take_scalar(tally, value, record->size);
-        else take_elements(tally, value, site, record->size);
+static inline void take_column(zero_tally *tally, const sn_value_record *record, const uint64_t *value, const sn_value_run *run) {
+    switch (record->type) {
+    case SN_VALUE_INT8: case SN_VALUE_INT16: case SN_VALUE_INT32: case SN_VALUE_INT64:
+        return take_integers(tally, value, run->stride, run->times);
+    case SN_VALUE_SINGLE: return take_numbers(tally, value, run->stride, run->times, 33);
+    case SN_VALUE_DOUBLE: return take_numbers(tally, value, run->stride, run->times, 1);
+    default:
+        for (uint32_t i = 0; i < run->times; i++, value += run->stride)
+            take_elements(tally, value, sn_value_site_at(record->site), record->size);
     }
 }
 
@@ -125,7 +141,7 @@ static void take_runs(const sn_values_run_batch *batch) {
         make_room(state, run->first_spot + run->constants[run->count - 1].spot);
         for (uint32_t k = 0; k < run->count; k++) {
             const sn_value_record *record = &run->constants[k];
-            if (run->word_counts[k] > 1) take_column(&state->tallies[run->first_spot + record->spot], record, word, run);
+            if (run->word_counts[k] > 1) take_column(&state->tallies[run->first_spot + record->spot], record, word + 1, run);
             word += run->word_counts[k];
         }
     }
@@ -133,35 +149,43 @@ static void take_runs(const sn_values_run_batch *batch) {
 
 /* -------------------------------------------------------------------------- report */
 
-static void add_tally(uint64_t *totals, sn_findings *findings, const zero_tally *tally, uint32_t spot,
-                      const sn_value_site *site) {
+static bool is_scalar(const sn_value_site *site) {
+    return site->type <= SN_VALUE_INT64 || site->type == SN_VALUE_SINGLE || site->type == SN_VALUE_DOUBLE;
+}
+
+/** What was not counted load by load. */
+static zero_tally completed(const zero_tally *of, const sn_value_site *site, uint64_t values) {
+    zero_tally tally = *of;
+    if (!is_scalar(site)) return tally;
+    tally.zero_elements = tally.zeros;
+    tally.zero_bytes = site->is_float ? tally.zeros * site->size : tally.zero_bytes - values * (8 - site->size);
+    tally.seen = bytes_seen(tally.seen);
+    return tally;
+}
+
+static void add_spot(void *its, uint32_t spot, const sn_value_site *site, uint64_t values) {
+    zero_state *state = its;
+    if (spot >= state->room) return;
+    zero_tally tally = completed(&state->tallies[spot], site, values);
     unsigned kind = site->is_float ? TOTAL_FLOAT_BYTES : TOTAL_INTEGER_BYTES;
-    uint64_t bytes = tally->values * site->size;
+    uint64_t bytes = values * site->size, *totals = state->totals;
     totals[TOTAL_BYTES] += bytes;
     totals[kind] += bytes;
-    totals[TOTAL_ZERO_BYTES] += tally->zero_bytes;
-    totals[kind + 1] += tally->zero_bytes;
-    totals[TOTAL_VALUES] += tally->values;
-    totals[TOTAL_ZEROS] += tally->zeros;
-    if (!tally->zero_bytes) return; /* there are many of these */
-    sn_finding *finding = sn_findings_of(findings, spot, 0, site->is_float ? CLASS_FLOAT : CLASS_INTEGER);
-    const uint64_t amounts[SN_FINDING_AMOUNTS] = {tally->zero_bytes, tally->zeros, tally->values, tally->zero_elements};
+    totals[TOTAL_ZERO_BYTES] += tally.zero_bytes;
+    totals[kind + 1] += tally.zero_bytes;
+    totals[TOTAL_VALUES] += values;
+    totals[TOTAL_ZEROS] += tally.zeros;
+    if (!tally.zero_bytes) return; /* there are many of these */
+    sn_finding *finding = sn_findings_of(&state->findings, spot, 0, site->is_float ? CLASS_FLOAT : CLASS_INTEGER);
+    const uint64_t amounts[SN_FINDING_AMOUNTS] = {tally.zero_bytes, tally.zeros, values, tally.zero_elements};
     for (unsigned i = 0; i < SN_FINDING_AMOUNTS; i++) finding->amounts[i] += amounts[i];
-    finding->bits |= tally->seen;
+    finding->bits |= tally.seen;
 }
 
 static void finish(void *its, int thread) {
     zero_state *state = its;
-    sn_findings findings = {0};
-    uint64_t totals[SN_REPORT_TOTALS] = {0};
-    for (uint32_t spot = 1; spot < state->room; spot++) {
-        if (!state->tallies[spot].values) continue;
-        uint32_t site;
-        sn_context context;
-        sn_values_spot(state, spot, &site, &context);
-        add_tally(totals, &findings, &state->tallies[spot], spot, sn_value_site_at(site));
-    }
-    sn_report_add(state, thread, totals, &findings);
+    sn_values_visit_spots(state, add_spot);
+    sn_report_add(state, thread, state->totals, &state->findings);
     free(state->tallies);
     *state = (zero_state){0};
 }
