@@ -287,6 +287,55 @@ def test_deadspy_knows_what_system_calls_read(tmp_path, system_calls):
     assert [f["bytes"] for f in got["end"] if f["first"]["function"] == "store"] == [400]
 
 
+FRAMES = """
+static volatile int table[100];
+__attribute__((noinline)) void leave(int value) {
+    volatile char local[48];
+    for (int i = 0; i < 48; i++) local[i] = (char)value;
+}
+__attribute__((noinline)) int use(int value) {
+    volatile char local[48];
+    for (int i = 0; i < 48; i++) local[i] = (char)value;
+    return local[0] + local[47];
+}
+__attribute__((noinline)) int walk(int depth) {
+    int right = table[depth]; /* a zero */
+    return depth ? walk(depth - 1) + walk(depth - 1) + right : right;
+}
+int main(void) {
+    for (int i = 0; i < 3; i++) { leave(i); use(i); }
+    return walk(6);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def frames(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("frames")
+    (folder / "frames.c").write_text(FRAMES)
+    built = run("gcc", "-g", "-O1", "-fno-stack-protector", "-no-pie", "-o", folder / "frames", folder / "frames.c")
+    assert built.returncode == 0, built.stderr
+    return folder / "frames"
+
+
+@pytest.mark.parametrize("name, unread", [("leave", 3 * 48), ("use", 3 * 46)])
+def test_deadspy_tells_of_frames(tmp_path, frames, name, unread):
+    """Bytes that are unread when their function returns are not dead by what is stored there next."""
+    got = report(tmp_path, "deadspy", frames, options=[f"--only={name}"])
+    assert got["totals"]["bytes unread when their function returned"] == unread
+    assert got["totals"]["dead bytes: overwritten unread"] == got["totals"]["bytes unread at the end"] == 0
+    assert {finding["first"]["function"] for finding in got["frames"]} == {name}
+
+
+def test_recursion_is_folded(tmp_path, frames):
+    """127 calls by two ways have one context; each loads a zero of 4 bytes."""
+    found = [finding for finding in report(tmp_path, "zerospy", frames, options=["--only=walk"])["integer"]
+             if finding["first"]["size"] == 4]
+    assert sum(finding["zeros"] for finding in found) == 127
+    contexts = {tuple(finding["first"]["context"]) for finding in found}
+    assert len(contexts) == 1 and len([line for line in contexts.pop() if line.startswith("walk ")]) == 1
+
+
 def test_fork(tmp_path, show_values):
     """A child's records are its own; both processes count the same."""
     source, program = tmp_path / "forks.c", tmp_path / "forks"

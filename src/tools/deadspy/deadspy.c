@@ -180,7 +180,7 @@ static void end_bytes(store_state *state, store_page *page, unsigned start, unsi
 
 /** A function returns through `address`: what lies below is gone. */
 static void end_frame(store_state *state, uint64_t address) {
-    uint64_t from = state->lowest;
+    uint64_t from = state->lowest ? state->lowest : address - FRAME_STEP; /* the first return says where the stack is */
     state->lowest = address + sizeof(uint64_t);
     if (from >= address || address - from > LARGEST_FRAME) return; /* nothing was stored, or it is another stack */
     for (uint64_t part; from < address; from += part) {
