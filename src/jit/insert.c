@@ -66,7 +66,7 @@ const sn_operand *sn_block_operands(sn_block *block, unsigned index, unsigned *c
 const sn_flow *sn_block_flows(sn_block *block, unsigned index, unsigned *count) {
     unsigned operand_count;
     const sn_operand *operands = sn_block_operands(block, index, &operand_count);
-    int got = operands ? sn_flows(&block->insns[index], operands, operand_count, block->flows, SN_FLOW_MOST) : 0;
+    int got = sn_flows(&block->insns[index], operands, operand_count, block->flows, SN_FLOW_MOST); /* some have no operands */
     *count = got < 0 ? 0 : (unsigned)got;
     return *count ? block->flows : NULL;
 }

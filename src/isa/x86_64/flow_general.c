@@ -423,6 +423,7 @@ static void shift_flags(sn_flowing *f, const sn_flow *model, uint8_t flags, unsi
     kept.class = (uint8_t)class;
     kept.destination = flow->destination;
     *flow = kept;
+    if (class == SN_FLOW_UNDEFINED) flow->source_count = 0;
     guard_count(f, flow, number, argument(f, 0)->size);
 }
 
@@ -962,7 +963,7 @@ static const sn_flow_rule *rule_of(const sn_flowing *f) {
 
 bool sn_flow_general(sn_flowing *f) {
     const sn_flow_rule *rule = rule_of(f);
-    if (rule->shape == SHAPE_NONE) return false;
+    if (rule->shape == SHAPE_NONE || f->operand_count == 0) return false;
     f->count = 0;
     if (shapes[rule->shape](f, rule)) return true;
     f->count = 0;
