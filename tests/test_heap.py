@@ -3,6 +3,7 @@ import json
 import pathlib
 import shutil
 import subprocess
+import time
 import sys
 
 import pytest
@@ -239,12 +240,36 @@ def test_scan(sonde, program, tmp_path):
 
 def test_dumps_by_requests_and_signals(sonde, program, tmp_path):
     done = run(sonde, tmp_path, "--mode=live", "--dump-signal=10", "--output=r.json", program, "dumps", "dump", "usr1", "status")
-    assert "dump 0\n" in done.stdout and "handled 10" in done.stdout
+    assert "dump 0\n" in done.stdout and "handled 0" in done.stdout  # the program does not see its own signal either
     assert "bytes live" in done.stderr and "2 files written" in done.stderr
     sizes = [{block["req"] for block in files.dmd(tmp_path / name)["blockList"]} & {1000, 1001, 1002, 2000}
              for name in ("r.json.1", "r.json.2", "r.json")]
     assert sizes == [{1000}, {1000, 1001}, {1000, 1001, 1002, 2000}]
     assert [files.dmd(tmp_path / name)["sonde"]["cause"] for name in ("r.json.1", "r.json.2", "r.json")] == ["asked", "signal", "exit"]
+
+
+@pytest.mark.parametrize("signal", (10, 37))
+def test_dump_signal_from_outside(program, tmp_path, signal):
+    """One that the program handles, and one that would kill it; the call that it waits in goes on."""
+    command = [SONDE, "heap", "--mode=live", f"--dump-signal={signal}", "--output=o.json", program, "dumps", "wait"]
+    with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout.readline() == "waiting\n"
+        for number in (1, 2):
+            child.send_signal(signal)
+            until = time.monotonic() + 60
+            while not (tmp_path / f"o.json.{number}").exists() and time.monotonic() < until:
+                time.sleep(0.01)
+        printed, _ = child.communicate("\n", timeout=60)
+        assert child.returncode == 0 and "handled 0" in printed
+    for number in (1, 2):
+        profile = files.dmd(tmp_path / f"o.json.{number}")
+        assert profile["sonde"]["cause"] == "signal" and 1000 in {block["req"] for block in profile["blockList"]}
+
+
+@pytest.mark.parametrize("signal", (9, 11, 19))
+def test_signals_that_cannot_be_taken(sonde, program, tmp_path, signal):
+    done = run(sonde, tmp_path, f"--dump-signal={signal}", program, "peak", status=2)
+    assert done.stderr == f"sonde: signal {signal} cannot be taken from the program\n"
 
 
 def test_dump_from_outside(program, tmp_path):

@@ -671,6 +671,14 @@ FILE *sn_file_create(const char *name);
 /** Close it; one message, and a status of the run that tells, if not all was written. Returns whether it was. */
 bool sn_file_close(FILE *file);
 
+/**
+ * From the start callback: signal `number` is the tool's. The program never gets it, whatever it asked the kernel to do with it: the
+ * tool's `signal` callback is called instead, in the thread that it came to, at an instruction; system calls that it interrupted
+ * go on. Several that come at once may be told as one; while the program blocks the signal it waits. Not for SIGKILL, SIGSTOP, and
+ * those that instructions raise: these end the run with status 2.
+ */
+void sn_signal_reserve(int number);
+
 /** One line to the log, preceded by "sonde: ". */
 void sn_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -746,8 +754,8 @@ typedef struct sn_tool {
     /** Around each system call that the client makes, those of the vdso excepted. */
     void (*system_call_before)(sn_thread *thread, const sn_system_call *call);
     void (*system_call_after)(sn_thread *thread, const sn_system_call *call);
-    /** A signal is about to be delivered to a handler of the client, or to kill it; `address`: the client's next
-        instruction, or the one that faulted. */
+    /** A signal is about to be delivered to a handler of the client, or to kill it, or it is one of the tool's own
+        (sn_signal_reserve()); `address`: the client's next instruction, or the one that faulted. */
     void (*signal)(sn_thread *thread, int number, uint64_t address);
     /** The client asks (<sonde/client.h>): returns true and sets *result if the request is the tool's. */
     bool (*request)(sn_thread *thread, const uint64_t arguments[6], uint64_t *result);

@@ -19,6 +19,8 @@
 #include "base/report_file.h"
 #include "base/x86_64/raw_syscall.h"
 #include "guest/control.h"
+#include "guest/events.h"
+#include "guest/signal.h"
 #include "guest/thread.h"
 
 /** Requests that wait: process in the upper half, descriptor in the lower; 0: free. More at once are not heard. */
@@ -28,7 +30,28 @@ static _Atomic int waiting;
 
 bool sn_dump_is_asked(void) { return waiting > 0; }
 
+/** Signals that came for the tool: sn_signal_reserve(). */
+static uint64_t signalled;
+
+static void note_signal(int number) {
+    uint64_t before = __atomic_fetch_or(&signalled, SN_SIGNAL_BIT(number), __ATOMIC_SEQ_CST);
+    if (!(before & SN_SIGNAL_BIT(number))) waiting++;
+}
+
+static void tell_signals(sn_thread *thread) {
+    uint64_t came = __atomic_exchange_n(&signalled, 0, __ATOMIC_SEQ_CST);
+    for (int number = 1; number <= SN_SIGNAL_COUNT; number++) {
+        if (!(came & SN_SIGNAL_BIT(number))) continue;
+        waiting--;
+        if (sn_current_tool()->signal) SN_TELL_TOOL("signal", sn_current_tool()->signal(thread, number, thread->pc));
+    }
+}
+
 bool sn_dump_note(const siginfo_t *info) {
+    if (sn_signal_is_reserved(info->si_signo)) {
+        note_signal(info->si_signo);
+        return true;
+    }
     uint64_t value = (uint64_t)info->si_value.sival_ptr;
     if (info->si_signo != SN_DUMP_SIGNAL || info->si_code != SN_DUMP_CODE || value >> 32 != SN_DUMP_MAGIC) return false;
     uint64_t request = (uint64_t)(uint32_t)info->si_pid << 32 | (uint32_t)value;
@@ -119,6 +142,7 @@ static sn_lock answering;
 void sn_dump_after_fork(void) {
     sn_lock_reset(&answering);
     memset(asked, 0, sizeof asked);
+    signalled = 0;
     waiting = 0;
 }
 
@@ -130,5 +154,6 @@ void sn_dump_answer(sn_thread *thread) {
         waiting--;
         answer(thread, request);
     }
+    tell_signals(thread);
     sn_lock_release(&answering);
 }

@@ -48,7 +48,7 @@ static inline void *sn_dump_value(int descriptor) {
     return (void *)(uintptr_t)(SN_DUMP_MAGIC << 32 | (uint32_t)descriptor);
 }
 
-/** Whether a signal is such a request; it is noted then. For the signal handler. */
+/** Whether a signal is such a request, or one that the tool has taken from the client; it is noted then. For the signal handler. */
 bool sn_dump_note(const siginfo_t *info);
 
 /** Whether one was noted that nobody has answered. */

@@ -27,6 +27,17 @@
 static bool is_default(const sn_signal_action *action) { return action->handler == (uint64_t)SIG_DFL; }
 static bool is_ignored(const sn_signal_action *action) { return action->handler == (uint64_t)SIG_IGN; }
 
+/** Those that sn_signal_reserve() has taken from the client. Written before it starts. */
+static uint64_t reserved;
+
+bool sn_signal_is_reserved(int number) { return reserved & SN_SIGNAL_BIT(number); }
+
+void sn_signal_reserve(int number) {
+    if (number < 1 || number > SN_SIGNAL_COUNT || (UNBLOCKABLE | SN_FAULT_SIGNALS) & SN_SIGNAL_BIT(number))
+        sn_fail(2, "signal %d cannot be taken from the program", number);
+    reserved |= SN_SIGNAL_BIT(number);
+}
+
 static void host_action(int number, const sn_signal_action *action) {
     sn_syscall(__NR_rt_sigaction, number, action, NULL, 8);
 }
@@ -37,10 +48,10 @@ static void install(const sn_signal_table *table, int number) {
     bool fault = SN_FAULT_SIGNALS & SN_SIGNAL_BIT(number);
     sn_signal_action host = {.handler = (uint64_t)sn_signal_entry,
                              .flags = SA_SIGINFO | SA_ONSTACK | RESTORER_FLAG | (wanted->flags & MIRRORED_FLAGS) |
-                                      (fault ? SA_NODEFER : 0),
+                                      (sn_signal_is_reserved(number) ? SA_RESTART : 0) | (fault ? SA_NODEFER : 0),
                              .restorer = (uint64_t)sn_signal_restorer,
                              .mask = ~SN_FAULT_SIGNALS};
-    if (!fault && (is_ignored(wanted) || (is_default(wanted) && SN_SIGNAL_BIT(number) & HARMLESS_SIGNALS)))
+    if (!fault && !sn_signal_is_reserved(number) && (is_ignored(wanted) || (is_default(wanted) && SN_SIGNAL_BIT(number) & HARMLESS_SIGNALS)))
         host = (sn_signal_action){.handler = wanted->handler,
                                   .flags = wanted->flags | RESTORER_FLAG,
                                   .restorer = (uint64_t)sn_signal_restorer,

@@ -67,6 +67,9 @@ void sn_signals_after_fork(sn_thread *thread);
 /** Let the host's alternate stack of this kernel thread be the thread's own. */
 void sn_signals_thread_start(sn_thread *thread);
 
+/** Whether a signal is the tool's (sn_signal_reserve() of sonde/tool.h): the client has its action, but never gets it. */
+bool sn_signal_is_reserved(int number);
+
 /** What to do with a signal now; for HANDLE the action is copied, and reset if SA_RESETHAND says so. */
 sn_signal_decision sn_signal_decide(sn_thread *thread, int number, bool fault, sn_signal_action *action);
 

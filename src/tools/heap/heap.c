@@ -57,7 +57,7 @@ static const sn_option options[] = {
     {"dump-every-bytes", SN_OPTION_NUMBER, &heap_current.every_bytes, "0", "BYTES", "write a file whenever so much was allocated"},
     {"dump-every-seconds", SN_OPTION_NUMBER, &heap_current.every_seconds, "0", "SECONDS", "write a file whenever so much time has gone"},
     {"dump-at-peak", SN_OPTION_FLAG, &heap_current.at_peak, "no", NULL, "live: a file of the blocks that lived at the peak"},
-    {"dump-signal", SN_OPTION_NUMBER, &heap_current.signal, "0", "N", "write a file when the program handles signal N"},
+    {"dump-signal", SN_OPTION_NUMBER, &heap_current.signal, "0", "N", "write a file when signal N comes, which the program does not see"},
     {0},
 };
 
@@ -118,6 +118,9 @@ static void start(void) {
     heap_cells_init();
     heap_totals_init();
     heap_dumps_init();
+    if (heap_current.signal != 0) {
+        sn_signal_reserve((int)heap_current.signal);
+    }
     heap_accesses_init();
     if (heap_current.is_by_site) {
         heap_timeline_init();
