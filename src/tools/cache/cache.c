@@ -32,6 +32,7 @@ static const sn_option options[] = {
 
 static void start(void) {
     cache_current.simulates_caches = simulates_caches;
+    cache_current.counts_branches = true;
     cache_profile_file = sn_file_template("cachegrind-out-file", file);
     cache_setup("cache", cache_models[model], cache_thread_batch, cache_thread_branches);
 }

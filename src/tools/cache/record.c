@@ -16,26 +16,32 @@ const cache_record *cache_record_first(void) {
 
 /* ------------------------------------------------------------------ looking at a block */
 
+/** Whether a conditional branch has a counter: what is behind it has no count of its own. */
+static bool counts_branch(uint8_t shape) {
+    return (shape & CACHE_CONDITIONAL) != 0 && (!cache_current.simulates_caches || (shape & CACHE_SEGMENT_GOES_ON) != 0);
+}
+
 static uint32_t counters_of(uint8_t shape) {
-    bool counts_taken = (shape & CACHE_CONDITIONAL) != 0 && !cache_current.simulates_caches;
-    return (counts_taken ? 1 : 0) + (shape & CACHE_REPEATED ? 2 : 0);
+    return (counts_branch(shape) ? 1 : 0) + (shape & CACHE_REPEATED ? 2 : 0);
 }
 
 static cache_record *look_at(sn_block *block) {
     unsigned count = sn_block_size(block);
     cache_record *record = cache_memory_new(1, sizeof *record + count * sizeof *record->instructions);
-    *record = (cache_record){
-        .counter_count = cache_current.simulates_caches ? 0 : 1,
-        .instruction_count = count,
-    };
+    *record = (cache_record){.instruction_count = count};
     record->first_site = cache_trace_look(block, record->instructions);
-    for (unsigned index = 0; index < count; index++) {
-        record->counter_count += counters_of(record->instructions[index].shape);
-    }
     return record;
 }
 
 /* ---------------------------------------------------------------- putting it together */
+
+static uint32_t count_counters(const cache_record *record) {
+    uint32_t count = cache_current.simulates_caches ? 0 : 1;
+    for (unsigned index = 0; index < record->instruction_count; index++) {
+        count += counters_of(record->instructions[index].shape);
+    }
+    return count;
+}
 
 static void insert_counters(sn_block *block, const cache_record *record) {
     sn_counter counter = record->counters;
@@ -43,7 +49,7 @@ static void insert_counters(sn_block *block, const cache_record *record) {
         sn_count_entry(block, counter++, 1);
     }
     for (unsigned index = 0; index < record->instruction_count; index++) {
-        if ((record->instructions[index].shape & CACHE_CONDITIONAL) != 0 && !cache_current.simulates_caches) {
+        if (counts_branch(record->instructions[index].shape)) {
             sn_count_rarer(block, index, counter++);
         }
         if ((record->instructions[index].shape & CACHE_REPEATED) != 0) {
@@ -56,6 +62,7 @@ static void insert_counters(sn_block *block, const cache_record *record) {
 cache_record *cache_record_new(sn_block *block) {
     cache_record *record = look_at(block);
     cache_trace_insert(block, record->first_site, record->instructions);
+    record->counter_count = count_counters(record);
     if (record->counter_count > 0) {
         record->counters = sn_counter_new(record->counter_count);
         insert_counters(block, record);
@@ -86,8 +93,9 @@ void cache_record_walk(const cache_record *record, const uint64_t *values, const
             values += 2;
         }
         visit(&executed, data);
-        if ((instruction->shape & CACHE_CONDITIONAL) != 0 && !has_segments) {
+        if (counts_branch(instruction->shape)) {
             uint64_t rarer = *values++;
+            rarer = rarer < passes ? rarer : passes; /* of a thread that runs, what is traced is counted later */
             passes = instruction->shape & CACHE_GOES_BACK ? rarer : passes - rarer;
         }
     }

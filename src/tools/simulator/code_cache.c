@@ -91,14 +91,16 @@ void cache_code_cache_prepare(cache_code_cache *cache) {
 /** Put a line in place of the one of its set that was used longest ago, an empty place being used before all. */
 static void put(cache_code_cache *cache, uint32_t line) {
     uint64_t set = __atomic_load_n(&known_lines, __ATOMIC_ACQUIRE)->lines[line] & cache->set_mask;
-    uint32_t *places = cache->sets + set * cache->ways, *oldest = places;
+    uint32_t *places = cache->sets + set * cache->ways, oldest = 0;
+    uint64_t first_use = cache->last_uses[places[0]];
+    /* which is older decides over numbers, not over the way that the processor takes: it could not predict that */
     for (uint32_t i = 1; i < cache->ways; i++) {
-        if (cache->last_uses[places[i]] < cache->last_uses[*oldest]) {
-            oldest = &places[i];
-        }
+        uint64_t use = cache->last_uses[places[i]];
+        oldest = use < first_use ? i : oldest;
+        first_use = use < first_use ? use : first_use;
     }
-    cache->last_uses[*oldest] = CACHE_NOT_CACHED;
-    *oldest = line;
+    cache->last_uses[places[oldest]] = CACHE_NOT_CACHED;
+    places[oldest] = line;
 }
 
 bool cache_code_cache_use(cache_code_cache *cache, uint32_t line) {

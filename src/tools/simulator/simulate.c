@@ -6,9 +6,10 @@
  *   - filter: references to the line that was used last in its set of D1 change nothing; the others are candidates;
  *   - use_candidates: candidates go through D1 (passes.h);
  *   - enter_segments: each segment that was entered is counted, and its lines are used in I1 (code_cache.h);
+ *   - look_at_misses: what is known of that which missed is put together, and the memory that it takes to count it is fetched;
  *   - tell_misses: what missed goes to the model, in the order of the trace; and words that tell of frames, to who watches.
  * The first passes look at everything and let nearly nothing through; so they have no branches that the processor could not
- * predict.
+ * predict. What misses is seldom used, and so is what is known of it: the later passes ask for its memory before they need it.
  */
 #include "simulate.h"
 
@@ -27,6 +28,18 @@ typedef struct missed_fetch {
     uint32_t before; /**< how many references of the piece come before it */
     uint32_t tag;    /**< of the segment; 0: of an earlier piece */
 } missed_fetch;
+
+/** A segment that was entered and whose lines are not all in I1. */
+typedef struct missing_lines {
+    uint32_t segment, tag;
+    bool first, last; /**< which line is missing */
+} missing_lines;
+
+/** A reference to data that missed D1, and where its misses are counted. */
+typedef struct missed_reference {
+    cache_reference reference;
+    uint64_t *counters; /**< by level */
+} missed_reference;
 
 /** What the piece tells of a frame. */
 typedef struct told_frame {
@@ -57,8 +70,11 @@ struct cache_simulation {
     uint8_t is_candidate[CACHE_PIECE_WORDS + CACHE_PIECE_SPARE];
     uint32_t candidates[CACHE_PIECE_WORDS + CACHE_PIECE_SPARE]; /**< references */
     uint32_t missed[CACHE_PIECE_WORDS + 1];        /**< references */
+    uint32_t missed_tags[CACHE_PIECE_WORDS + 1];   /**< the tags before them */
+    missed_reference missed_references[CACHE_PIECE_WORDS + 1];
+    missing_lines missing[CACHE_PIECE_WORDS + 2];
     missed_fetch missed_fetches[CACHE_SEGMENT_LINES * (CACHE_PIECE_WORDS + 2)];
-    uint32_t candidate_count, missed_count, missed_fetch_count;
+    uint32_t candidate_count, missed_count, missing_count, missed_fetch_count;
     uint64_t references;            /**< of what was entered in this piece: cache_segment_packed() */
     uint64_t told_references;       /**< how much of it the totals have */
     cache_frame frame;              /**< that words tell of */
@@ -148,23 +164,20 @@ static uint32_t dividing_tag(const cache_simulation *simulation, const uint64_t 
     return tag;
 }
 
-/** The last tag before a reference. */
+/** The last tag before a reference. Its steps are no branches: nobody could predict them. */
 static uint32_t tag_before(const cache_piece *piece, uint32_t number) {
-    uint32_t low = 0, high = piece->tag_count;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (first_reference(piece, middle) <= (int32_t)number) {
-            low = middle;
-        } else {
-            high = middle;
-        }
+    uint32_t low = 0;
+    for (uint32_t left = piece->tag_count; left > 1;) {
+        uint32_t half = left / 2;
+        low += first_reference(piece, low + half) <= (int32_t)number ? half : 0;
+        left -= half;
     }
     return low;
 }
 
 /** The reference as it was. `tag` is the one before it. */
-static cache_reference whole_reference(const cache_simulation *simulation, const uint64_t *words, uint32_t number,
-                                       uint32_t tag) {
+static cache_reference seldom_reference(const cache_simulation *simulation, const uint64_t *words, uint32_t number,
+                                        uint32_t tag) {
     const cache_segment *segment = segment_of(simulation, words, tag);
     uint64_t word = words[number + tag];
     uint32_t begin = dividing_tag(simulation, words, tag);
@@ -177,6 +190,39 @@ static cache_reference whole_reference(const cache_simulation *simulation, const
         reference.size = segment->varies ? reference.size : known->size;
     }
     return reference;
+}
+
+/** What a tag says; that before the piece's first one is none, and says more than all tags. */
+static inline uint64_t told_by(const cache_simulation *simulation, const uint64_t *words, uint32_t tag) {
+    return tag > 0 ? cache_word_number(words[simulation->piece.places[tag]]) : UINT64_MAX;
+}
+
+/** Have the memory fetched that tells about a reference. */
+static inline void expect_reference(const cache_simulation *simulation, const uint64_t *words, uint32_t number, uint32_t tag) {
+    uint64_t told = told_by(simulation, words, tag);
+    uint32_t place = (uint32_t)((int32_t)number - first_reference(&simulation->piece, tag));
+    if (told < simulation->segments->count) {
+        __builtin_prefetch(&simulation->segments->segments[told].references[place]);
+    }
+}
+
+/** As seldom_reference(); mostly, the tag is that of a segment in which all references are known. */
+static inline __attribute__((always_inline)) void get_reference(const cache_simulation *simulation, const uint64_t *words,
+                                                                uint32_t number, uint32_t tag, cache_reference *reference) {
+    uint64_t told = told_by(simulation, words, tag);
+    uint32_t place = (uint32_t)((int32_t)number - first_reference(&simulation->piece, tag));
+    if (told < simulation->segments->count) {
+        const cache_segment *segment = &simulation->segments->segments[told];
+        if (!segment->varies && place < segment->reference_count) {
+            /* part by part: what is read back at once must not be put together from parts */
+            reference->address = cache_word_address(words[number + tag]);
+            reference->size = segment->references[place].size;
+            reference->kind = segment->references[place].kind;
+            reference->site = segment->references[place].site;
+            return;
+        }
+    }
+    *reference = seldom_reference(simulation, words, number, tag);
 }
 
 /* --------------------------------------------------------------------------- segments */
@@ -196,29 +242,24 @@ static void count_varying(cache_simulation *simulation, const uint64_t *words, u
     }
 }
 
-/** A signal or fault ended a pass. If that was in front of the first instruction of a segment, it may or may not have been
-    entered: if not, there is nothing to take back. */
-static void cut(cache_simulation *simulation, uint32_t site) {
-    uint32_t segment = cache_site_segment(site);
-    if (segment != CACHE_NO_SEGMENT && segment == simulation->last_code) {
-        cache_site_counters(simulation->sites, site)[CACHE_SITE_CUTS]++;
-        simulation->references -= cache_segment_packed(cache_site_rest(site));
-    }
-}
-
-static void note_missed_fetch(cache_simulation *simulation, const cache_segment_fetch *fetch, uint32_t tag) {
-    uint32_t before = (uint32_t)first_reference(&simulation->piece, tag) + fetch->before;
-    simulation->missed_fetches[simulation->missed_fetch_count++] = (missed_fetch){fetch, before, tag};
-}
-
 /** Which code was entered last before a tag. */
-static void note_last_code(cache_simulation *simulation, const uint64_t *words, uint32_t tag) {
+static uint32_t last_code_before(const cache_simulation *simulation, const uint64_t *words, uint32_t tag) {
     while (tag > 1) {
         uint32_t number = segment_number(simulation, words, --tag);
-        if (simulation->segments->segments[number].fetch_count != 0) {
-            simulation->last_code = number;
-            return;
+        if (simulation->segments->lines[number].first != CACHE_NO_CODE_LINE) {
+            return number;
         }
+    }
+    return simulation->last_code;
+}
+
+/** A signal or fault ended a pass. If that was in front of the first instruction of a segment, it may or may not have been
+    entered: if not, there is nothing to take back. */
+static void cut(cache_simulation *simulation, const uint64_t *words, uint32_t tag, uint32_t site) {
+    uint32_t segment = cache_site_segment(site);
+    if (segment != CACHE_NO_SEGMENT && segment == last_code_before(simulation, words, tag)) {
+        cache_site_counters(simulation->sites, site)[CACHE_SITE_CUTS]++;
+        simulation->references -= cache_segment_packed(cache_site_rest(site));
     }
 }
 
@@ -229,28 +270,24 @@ static void enter_slowly(cache_simulation *simulation, const uint64_t *words, ui
         return; /* a reference that looks like a tag */
     }
     uint32_t number = segment_number(simulation, words, tag);
-    const cache_segment *segment = &simulation->segments->segments[number];
+    cache_segment_lines lines = simulation->segments->lines[number];
     if (told >= CACHE_WORD_NUMBERS) {
-        cut(simulation, (uint32_t)(told - CACHE_WORD_NUMBERS));
+        cut(simulation, words, tag, (uint32_t)(told - CACHE_WORD_NUMBERS));
     }
-    if (segment->fetch_count == 0) {
+    if (lines.first == CACHE_NO_CODE_LINE) {
         count_varying(simulation, words, tag);
         return;
     }
-    cache_segment_lines lines = simulation->segments->lines[number];
-    bool misses_first = !cache_code_cache_use(&simulation->code, lines.first);
-    bool misses_last = !cache_code_cache_use(&simulation->code, lines.last);
+    missing_lines *missing = &simulation->missing[simulation->missing_count];
+    *missing = (missing_lines){.segment = number, .tag = tag};
+    missing->first = !cache_code_cache_use(&simulation->code, lines.first);
+    missing->last = !cache_code_cache_use(&simulation->code, lines.last);
+    simulation->missing_count += missing->first | missing->last;
+    __builtin_prefetch(&simulation->segments->segments[number]);
     if (simulation->tally != NULL) {
         simulation->counts[CACHE_TALLY_LANES * number]++;
     }
     simulation->references += simulation->segments->sums[number].size;
-    simulation->last_code = number;
-    if (misses_first || (misses_last && segment->fetch_count == 1)) {
-        note_missed_fetch(simulation, &segment->fetches[0], tag);
-    }
-    if (misses_last && segment->fetch_count == 2) {
-        note_missed_fetch(simulation, &segment->fetches[1], tag);
-    }
 }
 
 /** The words of a function that begins are side by side, but where pieces meet. */
@@ -315,13 +352,13 @@ static uint32_t enter_quickly(cache_simulation *simulation, const uint64_t *word
 
 static void enter_segments(cache_simulation *simulation, const uint64_t *words) {
     const uint32_t tag_count = simulation->piece.tag_count;
+    simulation->missing_count = 0;
     count_varying(simulation, words, 0);
     for (uint32_t tag = enter_quickly(simulation, words, 1); tag < tag_count;
          tag = enter_quickly(simulation, words, tag + 1)) {
-        note_last_code(simulation, words, tag);
         enter_slowly(simulation, words, tag);
     }
-    note_last_code(simulation, words, tag_count);
+    simulation->last_code = last_code_before(simulation, words, tag_count);
 }
 
 /* -------------------------------------------------------------------- references to data */
@@ -350,7 +387,7 @@ static void filter_all(cache_simulation *simulation, const uint64_t *words) {
     simulation->candidate_count = 0;
     for (uint32_t i = 0; i < piece->spanning_count; i++) {
         uint32_t number = piece->spanning[i];
-        cache_reference reference = whole_reference(simulation, words, number, tag_before(piece, number));
+        cache_reference reference = seldom_reference(simulation, words, number, tag_before(piece, number));
         uint64_t last = (reference.address + reference.size - 1) >> level->line_shift;
         filter(simulation, from, number);
         for (uint64_t line = piece->lines[number]; line <= last; line++) {
@@ -385,23 +422,86 @@ static void use_candidates(cache_simulation *simulation) {
 
 /* ----------------------------------------------------------------------------- misses */
 
-static void tell_miss(cache_simulation *simulation, const cache_reference *reference) {
-    if (reference->kind == CACHE_KINDS) {
-        return; /* of no segment: it has faulted */
+/** Where misses of a kind are counted for an instruction, by level; to be written soon. */
+static uint64_t *counters_of(const cache_simulation *simulation, uint32_t site, uint32_t kind) {
+    uint64_t *counters = cache_site_counters(simulation->sites, site) + CACHE_SITE_MISSES + kind * CACHE_MOST_LEVELS;
+    __builtin_prefetch(counters, 1);
+    return counters;
+}
+
+static void note_missed_fetch(cache_simulation *simulation, const cache_segment_fetch *fetch, uint32_t tag) {
+    uint32_t before = (uint32_t)first_reference(&simulation->piece, tag) + fetch->before;
+    simulation->missed_fetches[simulation->missed_fetch_count++] = (missed_fetch){fetch, before, tag};
+    cache_current.model->expect(simulation->core, fetch->address);
+    counters_of(simulation, fetch->site, CACHE_FETCH);
+}
+
+/** Find the tags of misses, and have that fetched what will be asked for: the sets of the model's caches, which are large, and
+    the segments. Where there are few misses for many tags, each looks for its own. */
+static void expect_misses(cache_simulation *simulation, const uint64_t *words) {
+    enum { MANY_TAGS = 8 };
+    const cache_piece *piece = &simulation->piece;
+    bool searches = piece->tag_count > MANY_TAGS * simulation->missed_count;
+    uint32_t tag = 0;
+    for (uint32_t i = 0; i < simulation->missed_count; i++) {
+        uint32_t number = simulation->missed[i];
+        if (searches) {
+            tag = tag_before(piece, number);
+        }
+        while (tag + 1 < piece->tag_count && first_reference(piece, tag + 1) <= (int32_t)number) {
+            tag++;
+        }
+        simulation->missed_tags[i] = tag;
+        cache_current.model->expect(simulation->core, piece->lines[number] << simulation->data.line_shift);
+        uint64_t told = told_by(simulation, words, tag);
+        if (told < simulation->segments->count) {
+            __builtin_prefetch(&simulation->segments->segments[told].references);
+        }
     }
+}
+
+/** Fetches that missed: which they are is in their segments, whose memory was asked for when they were entered. */
+static void look_at_missing_lines(cache_simulation *simulation) {
+    for (uint32_t i = 0; i < simulation->missing_count; i++) {
+        const missing_lines *missing = &simulation->missing[i];
+        const cache_segment *segment = &simulation->segments->segments[missing->segment];
+        if (missing->first || (missing->last && segment->fetch_count == 1)) {
+            note_missed_fetch(simulation, &segment->fetches[0], missing->tag);
+        }
+        if (missing->last && segment->fetch_count == 2) {
+            note_missed_fetch(simulation, &segment->fetches[1], missing->tag);
+        }
+    }
+}
+
+/** Each step asks for the memory of the next one for all misses, before any of them takes it. */
+static void look_at_missed_references(cache_simulation *simulation, const uint64_t *words) {
+    const uint32_t *numbers = simulation->missed, *tags = simulation->missed_tags;
+    for (uint32_t i = 0; i < simulation->missed_count; i++) {
+        expect_reference(simulation, words, numbers[i], tags[i]);
+    }
+    for (uint32_t i = 0; i < simulation->missed_count; i++) {
+        missed_reference *missed = &simulation->missed_references[i];
+        get_reference(simulation, words, numbers[i], tags[i], &missed->reference);
+        missed->counters = missed->reference.kind == CACHE_KINDS /* of no segment: it has faulted */
+                               ? NULL
+                               : counters_of(simulation, missed->reference.site, missed->reference.kind);
+    }
+}
+
+static inline void tell_miss(cache_simulation *simulation, const cache_reference *reference, uint64_t *counters) {
     unsigned missed = cache_current.model->miss(simulation->core, reference);
-    uint64_t *counters = cache_site_counters(simulation->sites, reference->site) + CACHE_SITE_MISSES +
-                         reference->kind * CACHE_MOST_LEVELS;
-    for (unsigned level = 0; level < missed; level++) {
-        counters[level]++;
-        simulation->totals.counts[CACHE_TOTAL_MISSES + level * CACHE_KINDS + reference->kind] += simulation->counts_totals;
+    uint64_t *totals = simulation->totals.counts + CACHE_TOTAL_MISSES + reference->kind;
+    for (unsigned level = 0; level < CACHE_MOST_LEVELS; level++) {
+        counters[level] += level < missed;
+        totals[level * CACHE_KINDS] += (level < missed) & simulation->counts_totals;
     }
 }
 
 static void tell_missed_fetch(cache_simulation *simulation, const cache_segment_fetch *fetch) {
     const cache_reference reference = {
         .address = fetch->address, .size = fetch->length, .kind = CACHE_FETCH, .site = fetch->site};
-    tell_miss(simulation, &reference);
+    tell_miss(simulation, &reference, counters_of(simulation, fetch->site, CACHE_FETCH));
 }
 
 /** Have the totals what was referred to in the piece until then. */
@@ -453,28 +553,16 @@ static void keep_missed_fetches(cache_simulation *simulation, uint32_t told) {
     simulation->missed_fetch_count = kept;
 }
 
-/** The model's caches are large: what will be looked for in them is fetched while other things are done. */
-static void expect_misses(const cache_simulation *simulation) {
-    const uint64_t *lines = simulation->piece.lines;
-    for (uint32_t i = 0; i < simulation->missed_count; i++) {
-        cache_current.model->expect(simulation->core, lines[simulation->missed[i]] << simulation->data.line_shift);
-    }
-}
-
-static void tell_misses(cache_simulation *simulation, const uint64_t *words) {
-    const cache_piece *piece = &simulation->piece;
+static void tell_misses(cache_simulation *simulation) {
     telling told = {0};
-    uint32_t tag = 0;
     for (uint32_t i = 0; i < simulation->missed_count; i++) {
-        uint32_t number = simulation->missed[i];
-        while (tag + 1 < piece->tag_count && first_reference(piece, tag + 1) <= (int32_t)number) {
-            tag++;
+        const missed_reference *missed = &simulation->missed_references[i];
+        tell_until(simulation, &told, simulation->missed[i]);
+        if (missed->counters != NULL) {
+            tell_miss(simulation, &missed->reference, missed->counters);
         }
-        tell_until(simulation, &told, number);
-        cache_reference reference = whole_reference(simulation, words, number, tag);
-        tell_miss(simulation, &reference);
     }
-    tell_until(simulation, &told, piece->reference_count);
+    tell_until(simulation, &told, simulation->piece.reference_count);
     keep_missed_fetches(simulation, told.fetches);
 }
 
@@ -489,9 +577,11 @@ static void simulate_piece(cache_simulation *simulation, const uint64_t *words, 
     simulation->passes->split(piece, words, count, simulation->data.line_shift);
     filter_all(simulation, words);
     use_candidates(simulation);
-    expect_misses(simulation);
+    expect_misses(simulation, words);
     enter_segments(simulation, words);
-    tell_misses(simulation, words);
+    look_at_missed_references(simulation, words);
+    look_at_missing_lines(simulation);
+    tell_misses(simulation);
     add_references_until(simulation, simulation->references);
     uint32_t last = piece->tag_count - 1, begin = dividing_tag(simulation, words, last);
     uint32_t seen = (uint32_t)((int32_t)piece->reference_count - first_reference(piece, begin));

@@ -83,6 +83,7 @@ typedef struct draft {
     cache_instruction *instructions;
     uint32_t number;
     unsigned first_index;                /**< of its first instruction */
+    bool may_have_left;                  /**< a conditional branch is in it */
     cache_segment segment;
     uint64_t first_line, last_line;
     cache_segment_reference *references; /**< of the segment so far, */
@@ -190,7 +191,16 @@ static bool add_fetch(draft *draft, unsigned index) {
     return true;
 }
 
+/** Whether control enters another segment with that instruction, though nothing but branches is the reason. */
+static bool begins_behind_branch(const draft *draft, unsigned index) {
+    const cache_instruction *instruction = &draft->instructions[index];
+    bool stays = line_at(instruction->address) == draft->last_line &&
+                 line_at(instruction->address + instruction->length - 1) == draft->last_line;
+    return draft->may_have_left && !(cache_current.counts_branches && stays);
+}
+
 static void begin_segment(draft *draft, unsigned index) {
+    draft->may_have_left = false;
     draft->segment = (cache_segment){0};
     draft->number = cache_segment_new();
     draft->first_index = index;
@@ -221,10 +231,10 @@ static void insert_references(sn_block *block, uint32_t first_site, cache_instru
     draft.block = block;
     draft.first_site = first_site;
     draft.instructions = instructions;
-    draft.last.is_known = false;
+    draft.last.is_known = draft.may_have_left = false;
     for (unsigned index = 0; index < count; index++) {
         bool varies = sn_block_instruction(block, index)->accesses_vary;
-        begins |= sn_block_begins_function(block, index);
+        begins |= sn_block_begins_function(block, index) || begins_behind_branch(&draft, index);
         sn_insert_before(block, index);
         if (begins || !add_fetch(&draft, index)) {
             if (index > 0) {
@@ -232,13 +242,16 @@ static void insert_references(sn_block *block, uint32_t first_site, cache_instru
             }
             begin_segment(&draft, index);
             add_fetch(&draft, index);
+        } else if ((instructions[index - 1].shape & CACHE_CONDITIONAL) != 0) {
+            instructions[index - 1].shape |= CACHE_SEGMENT_GOES_ON;
         }
         if (varies) {
             add_varying(&draft, index);
         } else {
             add_references(&draft, index);
         }
-        begins = varies || (instructions[index].shape & CACHE_CONDITIONAL) != 0;
+        draft.may_have_left |= (instructions[index].shape & CACHE_CONDITIONAL) != 0;
+        begins = varies;
     }
     end_segment(&draft, count);
 }

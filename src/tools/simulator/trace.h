@@ -14,6 +14,7 @@ enum {
     CACHE_REPEATED = 2,    /**< string instruction with a repeat prefix */
     CACHE_GOES_BACK = 8,   /**< conditional: sn_branch_goes_back() */
     CACHE_INDIRECT = 4,    /**< jump or call to an address that it computes; not returns */
+    CACHE_SEGMENT_GOES_ON = 16, /**< conditional: what is behind it belongs to its segment, and is executed where it is not taken */
 };
 
 typedef struct cache_instruction {

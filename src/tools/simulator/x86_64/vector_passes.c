@@ -6,41 +6,75 @@
 #include "../passes.h"
 #include "../words.h"
 
-#define VECTORS __attribute__((target("avx512f,avx512vl,bmi,popcnt")))
+#define VECTORS __attribute__((target("avx512f,avx512dq,avx512vl,bmi,popcnt")))
 
 enum { WIDTH = CACHE_LEVEL_VECTOR };
 
-static VECTORS void split(cache_piece *piece, const uint64_t *words, uint32_t count, uint32_t line_shift) {
-    const __m512i line = _mm512_set1_epi64(1 << line_shift), in_line = _mm512_set1_epi64((1 << line_shift) - 1);
-    const __m512i size_mask = _mm512_set1_epi64(CACHE_WORD_SIZE_MASK), usual = _mm512_set1_epi64(CACHE_WORD_USUAL_SIZE);
-    const __m512i address = _mm512_set1_epi64((int64_t)cache_word_address(UINT64_MAX));
-    const __m128i shift = _mm_cvtsi32_si128((int)line_shift);
-    __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    uint32_t references = 0, tags = piece->tag_count, spanning = 0;
-    for (uint32_t i = 0; i < count; i += WIDTH) {
-        __mmask8 valid = count - i >= WIDTH ? 0xff : (__mmask8)((1u << (count - i)) - 1);
-        __m512i word = _mm512_maskz_loadu_epi64(valid, words + i);
-        __mmask8 is_tag = _mm512_mask_cmplt_epi64_mask(valid, word, _mm512_setzero_si512()); /* CACHE_WORD_IS_TAG */
-        __mmask8 is_reference = (__mmask8)(valid & ~is_tag);
-        __m512i size = _mm512_and_si512(_mm512_srli_epi64(word, CACHE_WORD_SIZE_SHIFT), size_mask);
-        size = _mm512_mask_mov_epi64(size, _mm512_testn_epi64_mask(size, size), usual);
-        __m512i end = _mm512_add_epi64(_mm512_and_si512(word, in_line), size);
-        __mmask8 may_span = _mm512_mask_cmpgt_epu64_mask(is_reference, end, line);
-        __m512i lines = _mm512_srl_epi64(_mm512_and_si512(word, address), shift);
-        _mm512_storeu_si512(piece->lines + references, _mm512_maskz_compress_epi64(is_reference, lines));
-        _mm256_storeu_si256((__m256i *)(piece->places + tags), _mm256_maskz_compress_epi32(is_tag, places));
-        places = _mm256_add_epi32(places, _mm256_set1_epi32(WIDTH));
-        for (; __builtin_expect(may_span != 0, 0); may_span &= (__mmask8)(may_span - 1)) {
-            uint32_t before = is_reference & ((may_span & -(unsigned)may_span) - 1);
-            piece->spanning[spanning++] = references + (uint32_t)__builtin_popcount(before);
-        }
-        references += (uint32_t)__builtin_popcount(is_reference);
-        tags += (uint32_t)__builtin_popcount(is_tag);
+/** What is the same for all words of a piece. */
+typedef struct splitting {
+    __m512i line, in_line, size, usual, address;
+    __m128i shift;
+} splitting;
+
+/** How far splitting has come. */
+typedef struct split_counts {
+    uint32_t references, tags, spanning;
+} split_counts;
+
+/** Seldom: of the references in a vector of words, some may span lines. */
+static __attribute__((noinline)) VECTORS uint32_t note_spanning(cache_piece *piece, uint32_t may_span, uint32_t is_reference,
+                                                                uint32_t references, uint32_t spanning) {
+    for (; may_span != 0; may_span &= may_span - 1) {
+        uint32_t before = is_reference & ((may_span & -may_span) - 1);
+        piece->spanning[spanning++] = references + (uint32_t)__builtin_popcount(before);
     }
-    piece->places[tags] = (int32_t)count;
-    piece->tag_count = tags;
-    piece->reference_count = references;
-    piece->spanning_count = spanning;
+    return spanning;
+}
+
+/** Those of the words from `at` on that are valid. */
+static inline __attribute__((always_inline)) VECTORS void split_vector(cache_piece *piece, const splitting *splitting,
+                                                                       __m512i word, uint32_t valid, uint32_t at,
+                                                                       split_counts *counts) {
+    const __m256i steps = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    __mmask8 tag_mask = _mm512_movepi64_mask(word); /* CACHE_WORD_IS_TAG */
+    uint32_t is_tag = tag_mask & valid, is_reference = ~(uint32_t)tag_mask & valid;
+    __m512i size = _mm512_mask_mov_epi64(_mm512_srli_epi64(word, CACHE_WORD_SIZE_SHIFT),
+                                         _mm512_testn_epi64_mask(word, splitting->size), splitting->usual);
+    __m512i end = _mm512_add_epi64(_mm512_and_si512(word, splitting->in_line), size);
+    __mmask8 may_span = _mm512_mask_cmpgt_epu64_mask((__mmask8)is_reference, end, splitting->line);
+    __m512i lines = _mm512_srl_epi64(_mm512_and_si512(word, splitting->address), splitting->shift);
+    __m256i places = _mm256_add_epi32(steps, _mm256_set1_epi32((int)at));
+    _mm512_storeu_si512(piece->lines + counts->references, _mm512_maskz_compress_epi64((__mmask8)is_reference, lines));
+    _mm256_storeu_si256((__m256i *)(piece->places + counts->tags), _mm256_maskz_compress_epi32((__mmask8)is_tag, places));
+    if (__builtin_expect(may_span != 0, 0)) {
+        counts->spanning = note_spanning(piece, may_span, is_reference, counts->references, counts->spanning);
+    }
+    counts->references += (uint32_t)__builtin_popcount(is_reference);
+    counts->tags += (uint32_t)__builtin_popcount(is_tag);
+}
+
+static VECTORS void split(cache_piece *piece, const uint64_t *words, uint32_t count, uint32_t line_shift) {
+    const splitting splitting = {
+        .line = _mm512_set1_epi64(1 << line_shift),
+        .in_line = _mm512_set1_epi64((1 << line_shift) - 1),
+        .size = _mm512_set1_epi64((int64_t)CACHE_WORD_SIZE_MASK << CACHE_WORD_SIZE_SHIFT),
+        .usual = _mm512_set1_epi64(CACHE_WORD_USUAL_SIZE),
+        .address = _mm512_set1_epi64((int64_t)cache_word_address(UINT64_MAX)),
+        .shift = _mm_cvtsi32_si128((int)line_shift),
+    };
+    split_counts counts = {.tags = piece->tag_count};
+    uint32_t at = 0;
+    for (; at + WIDTH <= count; at += WIDTH) {
+        split_vector(piece, &splitting, _mm512_loadu_si512(words + at), 0xff, at, &counts);
+    }
+    if (at < count) {
+        __mmask8 valid = (__mmask8)((1u << (count - at)) - 1);
+        split_vector(piece, &splitting, _mm512_maskz_loadu_epi64(valid, words + at), valid, at, &counts);
+    }
+    piece->places[counts.tags] = (int32_t)count;
+    piece->tag_count = counts.tags;
+    piece->reference_count = counts.references;
+    piece->spanning_count = counts.spanning;
 }
 
 static VECTORS uint32_t collect(const uint8_t *marks, uint32_t from, uint32_t to, uint32_t *numbers) {
@@ -137,7 +171,8 @@ const cache_passes *cache_passes_best(uint32_t ways) {
     static const cache_passes one = {.split = split, .collect = collect, .use = use_one, .use_line = use_line};
     static const cache_passes two = {.split = split, .collect = collect, .use = use_two, .use_line = use_line};
     static const cache_passes many = {.split = split, .collect = collect, .use = use_many, .use_line = use_line};
-    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512vl") || !__builtin_cpu_supports("bmi")) {
+    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl") ||
+        !__builtin_cpu_supports("bmi")) {
         return &cache_passes_plain;
     }
     if (ways < CACHE_LEVEL_FEW) {
