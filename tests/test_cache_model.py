@@ -13,7 +13,7 @@ from conftest import ROOT, SONDE
 SIMULATOR = ROOT / "src" / "tools" / "simulator"
 MODEL_FILES = [SIMULATOR / f"{name}.c" for name in (
     "code_cache", "geometry", "level", "memory", "shared_level", "model", "model_cachegrind", "model_hierarchy", "passes", "predictor",
-    "segments", "simulate", "sites", "tally", "x86_64/vector_passes")]
+    "runs", "segments", "simulate", "sites", "tally", "x86_64/vector_passes")]
 
 # I1, D1, L2, LL as size, ways, line.
 GEOMETRIES = {

@@ -19,11 +19,14 @@
 /** Segment 0 has nothing in it. */
 enum { CACHE_NO_SEGMENT = 0, CACHE_SEGMENT_LINES = 2 };
 
-/** A reference that an instruction makes whenever it is executed. */
+/** A reference that an instruction makes whenever it is executed; one that is traced may end a run (runs.h). */
 typedef struct cache_segment_reference {
-    uint32_t site; /**< sites.h */
-    uint16_t size; /**< bytes */
-    uint8_t kind;  /**< CACHE_READ, CACHE_WRITE */
+    uint32_t site;    /**< sites.h */
+    uint16_t size;    /**< bytes */
+    uint8_t kind;     /**< CACHE_READ, CACHE_WRITE */
+    uint8_t others;   /**< so many of the run are not traced: those between its first and this one */
+    uint16_t first_other; /**< among those of the segment */
+    int16_t distance; /**< of this one from the run's first, in bytes */
 } cache_segment_reference;
 
 /** A fetch that comes to another line than the one before it. */
@@ -36,8 +39,9 @@ typedef struct cache_segment_fetch {
 
 typedef struct cache_segment {
     cache_segment_fetch fetches[CACHE_SEGMENT_LINES];
-    const cache_segment_reference *references; /**< if they vary: one, with what all have in common */
-    uint32_t reference_count;
+    const cache_segment_reference *references; /**< those traced, and behind them the others; if they vary: one, with what
+                                                    all have in common */
+    uint32_t reference_count;                  /**< traced */
     uint8_t fetch_count;                       /**< 0: it is no code */
     bool varies;
 } cache_segment;

@@ -175,19 +175,54 @@ static uint32_t tag_before(const cache_piece *piece, uint32_t number) {
     return low;
 }
 
-/** The reference as it was. `tag` is the one before it. */
-static cache_reference seldom_reference(const cache_simulation *simulation, const uint64_t *words, uint32_t number,
+/** A traced reference that ends a run has missed: which of its references came to the missing line first. */
+static void find_in_run(const cache_simulation *simulation, const cache_segment *segment, const cache_segment_reference *traced,
+                        cache_reference *reference) {
+    const uint32_t shift = simulation->data.line_shift;
+    const cache_segment_reference *others = segment->references + segment->reference_count + traced->first_other;
+    uint64_t first = reference->address - (uint64_t)(int64_t)traced->distance;
+    uint64_t missing = (traced->distance < 0 ? reference->address : reference->address + traced->size - 1) >> shift;
+    for (unsigned i = 0; i < traced->others; i++) {
+        uint64_t address = first + (uint64_t)(int64_t)others[i].distance;
+        if (address >> shift <= missing && missing <= (address + others[i].size - 1) >> shift) {
+            *reference = (cache_reference){
+                .address = address, .size = others[i].size, .kind = others[i].kind, .site = others[i].site};
+            return;
+        }
+    }
+}
+
+/** Which of its segment's traced references it is; `tag` is the one before it. */
+static uint32_t place_of(const cache_simulation *simulation, const uint64_t *words, const cache_segment *segment,
+                         uint32_t number, uint32_t tag) {
+    uint32_t begin = dividing_tag(simulation, words, tag);
+    return segment->varies ? 0 : (uint32_t)((int32_t)number - first_reference(&simulation->piece, begin));
+}
+
+/** The reference as it was traced. */
+static cache_reference traced_reference(const cache_simulation *simulation, const uint64_t *words, uint32_t number,
                                         uint32_t tag) {
     const cache_segment *segment = segment_of(simulation, words, tag);
     uint64_t word = words[number + tag];
-    uint32_t begin = dividing_tag(simulation, words, tag);
-    uint32_t place = segment->varies ? 0 : (uint32_t)((int32_t)number - first_reference(&simulation->piece, begin));
+    uint32_t place = place_of(simulation, words, segment, number, tag);
     cache_reference reference = {.address = cache_word_address(word), .size = cache_word_size(word), .kind = CACHE_KINDS};
     if (place < segment->reference_count) {
         const cache_segment_reference *known = &segment->references[place];
         reference.site = known->site;
         reference.kind = segment->varies ? cache_word_kind(word) : known->kind;
         reference.size = segment->varies ? reference.size : known->size;
+    }
+    return reference;
+}
+
+/** The one that missed. */
+static cache_reference seldom_reference(const cache_simulation *simulation, const uint64_t *words, uint32_t number,
+                                        uint32_t tag) {
+    const cache_segment *segment = segment_of(simulation, words, tag);
+    uint32_t place = place_of(simulation, words, segment, number, tag);
+    cache_reference reference = traced_reference(simulation, words, number, tag);
+    if (place < segment->reference_count && segment->references[place].others != 0) {
+        find_in_run(simulation, segment, &segment->references[place], &reference);
     }
     return reference;
 }
@@ -215,10 +250,14 @@ static inline __attribute__((always_inline)) void get_reference(const cache_simu
         const cache_segment *segment = &simulation->segments->segments[told];
         if (!segment->varies && place < segment->reference_count) {
             /* part by part: what is read back at once must not be put together from parts */
+            const cache_segment_reference *known = &segment->references[place];
             reference->address = cache_word_address(words[number + tag]);
-            reference->size = segment->references[place].size;
-            reference->kind = segment->references[place].kind;
-            reference->site = segment->references[place].site;
+            reference->size = known->size;
+            reference->kind = known->kind;
+            reference->site = known->site;
+            if (known->others != 0) {
+                find_in_run(simulation, segment, known, reference);
+            }
             return;
         }
     }
@@ -387,7 +426,7 @@ static void filter_all(cache_simulation *simulation, const uint64_t *words) {
     simulation->candidate_count = 0;
     for (uint32_t i = 0; i < piece->spanning_count; i++) {
         uint32_t number = piece->spanning[i];
-        cache_reference reference = seldom_reference(simulation, words, number, tag_before(piece, number));
+        cache_reference reference = traced_reference(simulation, words, number, tag_before(piece, number));
         uint64_t last = (reference.address + reference.size - 1) >> level->line_shift;
         filter(simulation, from, number);
         for (uint64_t line = piece->lines[number]; line <= last; line++) {

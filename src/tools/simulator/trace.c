@@ -8,6 +8,7 @@
 #include "branches.h"
 #include "code_cache.h"
 #include "memory.h"
+#include "runs.h"
 #include "segments.h"
 #include "settings.h"
 #include "sites.h"
@@ -58,6 +59,12 @@ static bool has_own_sets(uint32_t size) {
     return size <= geometry->line && cache_geometry_sets(geometry) >= 2;
 }
 
+/** Lines side by side are in sets of their own. Those of a run must be two at most. */
+static uint64_t longest_run(void) {
+    const cache_geometry *geometry = &cache_current.geometries[CACHE_D1];
+    return cache_geometry_sets(geometry) >= 2 ? geometry->line : 0;
+}
+
 static bool is_same_address(const last_reference *last, const sn_operand *operand) {
     const sn_operand *known = &last->operand;
     return last->is_known && operand->is_explicit && operand->base == known->base && operand->index == known->index &&
@@ -76,9 +83,32 @@ static void forget_if_changed(last_reference *last, const sn_operand *operands, 
     last->is_known &= count > 0; /* what the decoder does not know may write anything */
 }
 
+/** References in the making. */
+typedef struct reference_list {
+    cache_segment_reference *items;
+    size_t count, room;
+} reference_list;
+
+static cache_segment_reference *add_to(reference_list *list, const cache_segment_reference *reference) {
+    if (list->count == list->room) {
+        list->room = 2 * list->room + 64;
+        list->items = cache_memory_resized(list->items, list->room, sizeof *list->items);
+    }
+    list->items[list->count] = *reference;
+    return &list->items[list->count++];
+}
+
+/** The reference of a run that is furthest from its first, so far. */
+typedef struct furthest_reference {
+    bool exists;
+    unsigned index, operand; /**< where it is in the block */
+    uint32_t other;          /**< and among the others of the segment */
+} furthest_reference;
+
 /** A segment in the making, and the block that it is part of. */
 typedef struct draft {
     sn_block *block;
+    unsigned index;                      /**< of the instruction that is looked at */
     uint32_t first_site;
     cache_instruction *instructions;
     uint32_t number;
@@ -86,9 +116,11 @@ typedef struct draft {
     bool may_have_left;                  /**< a conditional branch is in it */
     cache_segment segment;
     uint64_t first_line, last_line;
-    cache_segment_reference *references; /**< of the segment so far, */
-    size_t room;                         /**< and for how many there is room */
+    reference_list references, others;   /**< of the segment so far, traced and not */
     last_reference last;
+    cache_run run;
+    uint32_t first_other;                /**< of the run */
+    furthest_reference furthest;
 } draft;
 
 /** The word of a reference: the address, and its size in the highest byte where it is not the usual one. */
@@ -107,39 +139,78 @@ static void append_tag(sn_block *block, uint32_t segment) {
     sn_trace_append(block, cache_current.trace, 1, &(sn_field){.offset = 0, .size = 8, .value = tag});
 }
 
-static void add_reference(draft *draft, unsigned index, unsigned number, const sn_operand *operand, cache_kind kind) {
-    if (is_same_address(&draft->last, operand)) {
+/** What follows is not of the run, or may not come to be executed: trace the reference that is furthest from the first. That is
+    as far as it goes when a signal or fault ends the pass in the middle of a run: what was referred to behind the first is then
+    left out. */
+static void end_run(draft *draft) {
+    const furthest_reference *furthest = &draft->furthest;
+    draft->run.is_open = false;
+    if (!furthest->exists) {
         return;
     }
-    if (draft->segment.reference_count == draft->room) {
-        draft->room = 2 * draft->room + 64;
-        draft->references = cache_memory_resized(draft->references, draft->room, sizeof *draft->references);
+    cache_segment_reference *reference = add_to(&draft->references, &draft->others.items[furthest->other]);
+    reference->first_other = (uint16_t)draft->first_other;
+    reference->others = (uint8_t)(furthest->other - draft->first_other);
+    sn_insert_before(draft->block, furthest->index);
+    append_reference(draft->block, furthest->operand, reference->size);
+    sn_insert_before(draft->block, draft->index);
+    draft->furthest.exists = false;
+}
+
+/** Whether the run is as long as can be told. */
+static bool is_full(const draft *draft) {
+    return draft->others.count - draft->first_other >= UINT8_MAX || draft->others.count >= UINT16_MAX;
+}
+
+static void add_reference(draft *draft, unsigned number, sn_operand operand, cache_kind kind, const cache_motion *motion) {
+    int64_t distance = 0;
+    if (is_same_address(&draft->last, &operand)) {
+        return;
     }
-    draft->references[draft->segment.reference_count++] = (cache_segment_reference){
-        .site = draft->first_site + index, .size = (uint16_t)operand->size, .kind = (uint8_t)kind};
-    append_reference(draft->block, number, operand->size);
-    draft->last =
-        (last_reference){.is_known = operand->is_explicit && has_own_sets(operand->size), .operand = *operand};
+    cache_segment_reference reference = {
+        .site = draft->first_site + draft->index, .size = (uint16_t)operand.size, .kind = (uint8_t)kind};
+    cache_run_place place = is_full(draft) ? CACHE_RUN_OUTSIDE
+                                           : cache_run_take(&draft->run, &operand, motion, longest_run(), &distance);
+    if (place == CACHE_RUN_OUTSIDE) {
+        end_run(draft);
+        add_to(&draft->references, &reference);
+        append_reference(draft->block, number, operand.size);
+        cache_run_begin(&draft->run, &operand, motion);
+        draft->first_other = (uint32_t)draft->others.count;
+    } else {
+        reference.distance = (int16_t)distance;
+        add_to(&draft->others, &reference);
+    }
+    if (place == CACHE_RUN_EXTENDS) {
+        draft->furthest = (furthest_reference){
+            .exists = true, .index = draft->index, .operand = number, .other = (uint32_t)draft->others.count - 1};
+    }
+    draft->last = (last_reference){.is_known = operand.is_explicit && has_own_sets(operand.size), .operand = operand};
 }
 
 /** First what is read, then what is only written: what is read and written is one reference, since its write can't miss. */
 static void add_references(draft *draft, unsigned index) {
     unsigned count;
     const sn_operand *operands = sn_block_operands(draft->block, index, &count);
+    const cache_motion motion = cache_motion_of(operands, count);
     cache_instruction *instruction = &draft->instructions[index];
     for (unsigned i = 0; i < count; i++) {
+        operands = sn_block_operands(draft->block, index, &count); /* ending a run asks for those of another one */
         if (is_access(&operands[i], SN_ROLE_READ)) {
             instruction->reads++;
-            add_reference(draft, index, i, &operands[i], CACHE_READ);
+            add_reference(draft, i, operands[i], CACHE_READ, &motion);
         }
     }
     for (unsigned i = 0; i < count; i++) {
+        operands = sn_block_operands(draft->block, index, &count);
         if (is_access(&operands[i], SN_ROLE_WRITTEN) && !is_access(&operands[i], SN_ROLE_READ)) {
             instruction->writes++;
-            add_reference(draft, index, i, &operands[i], CACHE_WRITE);
+            add_reference(draft, i, operands[i], CACHE_WRITE, &motion);
         }
     }
+    operands = sn_block_operands(draft->block, index, &count);
     forget_if_changed(&draft->last, operands, count);
+    cache_run_follow(&draft->run, operands, count, &motion);
 }
 
 /** Accesses that vary are a segment of their own. */
@@ -151,6 +222,7 @@ static void add_varying(draft *draft, unsigned index) {
     };
     cache_segment_reference *common = cache_memory_new(1, sizeof *common);
     *common = (cache_segment_reference){.site = draft->first_site + index};
+    end_run(draft);
     const cache_segment varying = {.references = common, .reference_count = 1, .varies = true};
     uint32_t number = cache_segment_new();
     cache_segment_set(number, &varying, (cache_segment_lines){CACHE_NO_CODE_LINE, CACHE_NO_CODE_LINE},
@@ -180,10 +252,11 @@ static bool add_fetch(draft *draft, unsigned index) {
     if (!is_start && !is_second) {
         return false;
     }
+    end_run(draft); /* the order of what misses stays what it is */
     segment->fetches[segment->fetch_count++] = (cache_segment_fetch){
         .address = instruction->address,
         .site = draft->first_site + index,
-        .before = segment->reference_count,
+        .before = (uint32_t)draft->references.count,
         .length = instruction->length,
     };
     draft->first_line = is_start ? first : draft->first_line;
@@ -202,15 +275,23 @@ static bool begins_behind_branch(const draft *draft, unsigned index) {
 static void begin_segment(draft *draft, unsigned index) {
     draft->may_have_left = false;
     draft->segment = (cache_segment){0};
+    draft->references.count = draft->others.count = 0;
     draft->number = cache_segment_new();
     draft->first_index = index;
     append_tag(draft->block, draft->number);
 }
 
 static void end_segment(draft *draft, unsigned end) {
-    size_t size = draft->segment.reference_count * sizeof *draft->references;
-    if (size != 0) {
-        draft->segment.references = memcpy(cache_memory_new(1, size), draft->references, size);
+    const reference_list *traced = &draft->references, *others = &draft->others;
+    end_run(draft);
+    draft->segment.reference_count = (uint32_t)traced->count;
+    if (traced->count != 0) {
+        cache_segment_reference *all = cache_memory_new(traced->count + others->count, sizeof *all);
+        memcpy(all, traced->items, traced->count * sizeof *all);
+        if (others->count != 0) {
+            memcpy(all + traced->count, others->items, others->count * sizeof *all);
+        }
+        draft->segment.references = all;
     }
     cache_segment_lines lines = {cache_code_line(draft->first_line), cache_code_line(draft->last_line)};
     cache_segment_size rest = {0};
@@ -234,6 +315,7 @@ static void insert_references(sn_block *block, uint32_t first_site, cache_instru
     draft.last.is_known = draft.may_have_left = false;
     for (unsigned index = 0; index < count; index++) {
         bool varies = sn_block_instruction(block, index)->accesses_vary;
+        draft.index = index;
         begins |= sn_block_begins_function(block, index) || begins_behind_branch(&draft, index);
         sn_insert_before(block, index);
         if (begins || !add_fetch(&draft, index)) {
@@ -244,6 +326,9 @@ static void insert_references(sn_block *block, uint32_t first_site, cache_instru
             add_fetch(&draft, index);
         } else if ((instructions[index - 1].shape & CACHE_CONDITIONAL) != 0) {
             instructions[index - 1].shape |= CACHE_SEGMENT_GOES_ON;
+        }
+        if (index > 0 && (instructions[index - 1].shape & CACHE_CONDITIONAL) != 0) {
+            end_run(&draft);
         }
         if (varies) {
             add_varying(&draft, index);
