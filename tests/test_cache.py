@@ -199,11 +199,13 @@ def traced_programs(tmp_path_factory):
     special = build(PROGRAMS / "cache_special.c", folder / "special", "-O1", *FREESTANDING,
                     *(["-mavx2"] if "avx2" in flags else []))
     primes = build(ROOT / "examples/primes.s", folder / "primes", "-nostdlib", "-static")
-    return {"special": (special, references_of(folder, special)), "primes": (primes, references_of(folder, primes))}
+    runs = build(PROGRAMS / "cache_runs.S", folder / "runs", "-nostdlib", "-static")
+    return {name: (program, references_of(folder, program))
+            for name, program in (("special", special), ("primes", primes), ("runs", runs))}
 
 
 @pytest.mark.parametrize("model, caches", TRACED)
-@pytest.mark.parametrize("name", ["special", "primes"])
+@pytest.mark.parametrize("name", ["special", "primes", "runs"])
 def test_recorded_references(tmp_path, traced_programs, name, model, caches):
     """Exactly: what the inserted code leaves out, since it cannot matter, does not matter. Without environment variables,
     whose size decides where the stack begins."""
