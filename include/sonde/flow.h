@@ -69,6 +69,9 @@ typedef enum sn_flow_class {
     SN_FLOW_SHIFT_ARITHMETIC, /**< to the right, with the sign */
     SN_FLOW_ROTATE_LEFT,
     SN_FLOW_ROTATE_RIGHT,
+    SN_FLOW_FUNNEL_LEFT,      /**< sources[0] shifted left by `amount`, the bits that become free taken from the high end of
+                                   sources[1]; or, with SN_FLOW_VARIABLE, by sources[2] */
+    SN_FLOW_FUNNEL_RIGHT,     /**< the same to the right, from the low end of sources[1] */
     SN_FLOW_BIT,              /**< one bit (a flag): bit number sources[1], or `amount`, of sources[0] */
     SN_FLOW_KEEP_LOW,         /**< the bits of sources[0] below bit number sources[1] (its lowest byte); others are zero */
     SN_FLOW_TRAILING_ZEROS,   /**< the number of zero bits below the lowest set bit, or that bit's number: no bit above it matters */

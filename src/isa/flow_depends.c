@@ -32,6 +32,8 @@ static const char *const class_names[SN_FLOW_CLASSES] = {
     [SN_FLOW_SHIFT_ARITHMETIC] = "shift-arithmetic",
     [SN_FLOW_ROTATE_LEFT] = "rotate-left",
     [SN_FLOW_ROTATE_RIGHT] = "rotate-right",
+    [SN_FLOW_FUNNEL_LEFT] = "funnel-left",
+    [SN_FLOW_FUNNEL_RIGHT] = "funnel-right",
     [SN_FLOW_BIT] = "bit",
     [SN_FLOW_KEEP_LOW] = "keep-low",
     [SN_FLOW_TRAILING_ZEROS] = "trailing-zeros",
@@ -112,6 +114,13 @@ static bool shifted(const question *q) {
     }
 }
 
+static bool funnelled(const question *q) {
+    unsigned from = q->lane_from, to = q->lane_to, amount = q->flow->amount, bits = q->to_bits;
+    if (amount == SN_FLOW_VARIABLE || q->source > 1) return true;
+    if (q->flow->class == SN_FLOW_FUNNEL_LEFT) return from + amount == (q->source == 0 ? to : to + bits);
+    return from + (q->source == 0 ? 0 : bits) == to + amount;
+}
+
 static bool extended(const question *q) {
     return q->lane_from == q->lane_to ||
            (q->flow->class == SN_FLOW_SIGN_EXTEND && q->lane_from == q->from_bits - 1 && q->lane_to >= q->from_bits);
@@ -186,6 +195,8 @@ static bool depends_in_lane(const question *q) {
     case SN_FLOW_SHIFT_ARITHMETIC:
     case SN_FLOW_ROTATE_LEFT:
     case SN_FLOW_ROTATE_RIGHT: return shifted(q);
+    case SN_FLOW_FUNNEL_LEFT:
+    case SN_FLOW_FUNNEL_RIGHT: return funnelled(q);
     case SN_FLOW_PERMUTE: return permuted(q);
     default: return true;
     }
@@ -232,14 +243,17 @@ static bool any_result_depends(const question *q, unsigned from, unsigned to) {
 }
 
 static bool is_shift(const sn_flow *flow) {
-    return flow->class >= SN_FLOW_SHIFT_LEFT && flow->class <= SN_FLOW_ROTATE_RIGHT;
+    return flow->class >= SN_FLOW_SHIFT_LEFT && flow->class <= SN_FLOW_FUNNEL_RIGHT;
 }
 
 static bool last_bit_out(const question *q) {
     unsigned amount = q->flow->amount, bits = result_bits(q->flow);
-    if (q->source != 0 || amount == SN_FLOW_VARIABLE) return true;
+    if (amount == SN_FLOW_VARIABLE) return true;
+    if (q->source != 0) return false;
     switch (q->flow->class) {
+    case SN_FLOW_FUNNEL_LEFT:
     case SN_FLOW_SHIFT_LEFT: return amount <= bits && q->from == bits - amount;
+    case SN_FLOW_FUNNEL_RIGHT:
     case SN_FLOW_SHIFT_RIGHT: return q->from == amount - 1;
     case SN_FLOW_SHIFT_ARITHMETIC: return q->from == (amount <= bits ? amount : bits) - 1;
     case SN_FLOW_ROTATE_LEFT: return q->from == (bits - amount % bits) % bits;

@@ -483,10 +483,12 @@ static bool add_shift_plain(sn_flowing *f, const sn_flow_rule *rule) {
     return true;
 }
 
-/** Shifts of two registers: the result is any of both. By more than a 16-bit operand has, nothing is defined. */
+/** By more than a 16-bit operand has, nothing is defined: any of both. */
 static bool add_double_shift(sn_flowing *f, const sn_flow_rule *rule) {
     unsigned size = argument(f, 0)->size, amount = amount_of(f, 2, size);
-    sn_flow *flow = sn_flow_of(f, rule->class, piece(f, 0), piece(f, 0));
+    bool is_plain = amount == SN_FLOW_VARIABLE ? size > 2 : amount <= 8 * size;
+    unsigned class = is_plain ? rule->class : SN_FLOW_ANY;
+    sn_flow *flow = sn_flow_of(f, class, piece(f, 0), piece(f, 0));
     sn_flow_from(flow, piece(f, 1));
     add_count(f, flow, 2, amount);
     sn_flow model = *flow;
@@ -496,7 +498,7 @@ static bool add_double_shift(sn_flowing *f, const sn_flow_rule *rule) {
     }
     sn_flow_clear_rest(f, f->arguments[0]);
     if (amount == 0) return true;
-    shift_flags(f, &model, FLAGS_OF_SHIFT, rule->class, 2);
+    shift_flags(f, &model, FLAGS_OF_SHIFT, class, 2);
     shift_flags(f, &model, SN_FLOW_FLAG_ADJUST, SN_FLOW_UNDEFINED, 2);
     overflow_of_shift(f, &model, 2);
     return true;
@@ -933,10 +935,10 @@ static const sn_flow_rule rules[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
     ROW(SCASQ, STRING_COMPARE, SUBTRACT),
     ROW(SCASW, STRING_COMPARE, SUBTRACT),
     ROW(SHL, SHIFT, SHIFT_LEFT),
-    ROW(SHLD, DOUBLE_SHIFT, ANY),
+    ROW(SHLD, DOUBLE_SHIFT, FUNNEL_LEFT),
     ROW(SHLX, SHIFT_PLAIN, SHIFT_LEFT),
     ROW(SHR, SHIFT, SHIFT_RIGHT),
-    ROW(SHRD, DOUBLE_SHIFT, ANY),
+    ROW(SHRD, DOUBLE_SHIFT, FUNNEL_RIGHT),
     ROW(SHRX, SHIFT_PLAIN, SHIFT_RIGHT),
     ROW(STOSB, STRING_MOVE, COPY),
     ROW(STOSD, STRING_MOVE, COPY),

@@ -108,6 +108,15 @@ static bool add_or_test(sn_flowing *f, const sn_flow_rule *rule) { return test(f
 
 /* -------------------------------------------------------------------- lanes and bits */
 
+/** A register and itself: equal everywhere, or greater nowhere. */
+static bool compare_same(sn_flowing *f, unsigned count, bool is_equal) {
+    uint64_t all = count >= 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
+    sn_flow *flow = sn_flow_to(f, SN_FLOW_CONSTANT, mask_piece(f, 0, SN_MASK_BYTES));
+    flow->constant = is_equal ? all : 0;
+    sn_flow_apply_mask(f, flow);
+    return true;
+}
+
 static bool compare(sn_flowing *f, unsigned lane, unsigned lane_class, unsigned size) {
     if (first(f)->place != SN_PLACE_MASK) return false;
     sn_flow *flow = sn_flow_to(f, SN_FLOW_LANE_BITS, mask_piece(f, 0, SN_MASK_BYTES));
@@ -124,12 +133,19 @@ static bool compare(sn_flowing *f, unsigned lane, unsigned lane_class, unsigned 
 }
 
 static bool add_compare(sn_flowing *f, const sn_flow_rule *rule) {
+    bool is_equality = rule->class == SN_FLOW_EQUAL, is_order = rule->class == SN_FLOW_GREATER;
+    if ((is_equality || is_order) && first(f)->place == SN_PLACE_MASK && sn_flow_same_vector(f, 1, 2))
+        return compare_same(f, f->z.avx.vector_length / 8u / rule->lane, is_equality);
     return compare(f, rule->lane, rule->class, f->z.avx.vector_length / 8u);
 }
 
-/** Whole numbers: constants 0 and 4 ask whether two are equal, or not. */
+/** Whole numbers: constants 0 and 4 ask whether two are equal, or not. Of a number and itself 0, 2, 5 and 7 are true. */
 static bool add_predicate(sn_flowing *f, const sn_flow_rule *rule) {
-    bool is_equality = (sn_flow_immediate(f) & 3) == 0;
+    enum { TRUE_OF_SAME = 1 << 0 | 1 << 2 | 1 << 5 | 1 << 7 };
+    unsigned predicate = sn_flow_immediate(f) & 7;
+    bool is_equality = (predicate & 3) == 0;
+    if (sn_flow_same_vector(f, 1, 2))
+        return compare_same(f, f->z.avx.vector_length / 8u / rule->lane, TRUE_OF_SAME >> predicate & 1);
     return compare(f, rule->lane, is_equality ? SN_FLOW_EQUAL : SN_FLOW_ANY, f->z.avx.vector_length / 8u);
 }
 

@@ -1,8 +1,8 @@
 /**
  * @fileoverview What the files share that make the list of flows of an instruction: the list while it grows, and rules.
  *
- * flows.c is the entrance and has the rule for what no table names; flow_general.c, flow_vector.c, flow_shuffle.c and
- * flow_mask.c have a table each, by mnemonic, and the functions that turn a row into flows.
+ * flows.c is the entrance and has the rule for what no table names; flow_general.c, flow_vector.c, flow_shuffle.c,
+ * flow_mask.c and flow_x87.c have a table each, by mnemonic, and the functions that turn a row into flows.
  */
 #ifndef SONDE_ISA_X86_64_FLOWING_H
 #define SONDE_ISA_X86_64_FLOWING_H
@@ -49,6 +49,7 @@ bool sn_flow_general(sn_flowing *f);
 bool sn_flow_vector(sn_flowing *f);
 bool sn_flow_shuffle(sn_flowing *f);
 bool sn_flow_mask(sn_flowing *f);
+bool sn_flow_x87(sn_flowing *f);
 
 /* -------------------------------------------------------------------------- pieces */
 

@@ -221,6 +221,7 @@ int sn_flows(const sn_insn *insn, const sn_operand *operands, unsigned operand_c
                     .arguments = {SN_NO_ARGUMENT}};
     if (!sn_zydis_decode(insn->bytes, insn->length, &f.z, unused)) return -1;
     find_arguments(&f);
-    if (!sn_flow_general(&f) && !sn_flow_vector(&f) && !sn_flow_shuffle(&f) && !sn_flow_mask(&f)) any_to_all(&f);
+    if (!sn_flow_general(&f) && !sn_flow_vector(&f) && !sn_flow_shuffle(&f) && !sn_flow_mask(&f) && !sn_flow_x87(&f))
+        any_to_all(&f);
     return f.is_whole ? (int)f.count : -1;
 }
