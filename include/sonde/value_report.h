@@ -10,6 +10,7 @@
 #define SONDE_VALUE_REPORT_H
 
 #include <sonde/json.h>
+#include <sonde/value_objects.h>
 #include <sonde/values.h>
 
 #ifdef __cplusplus
@@ -66,10 +67,12 @@ typedef struct sn_report_form {
     sn_finding_remark *remark;                      /**< or NULL */
 } sn_report_form;
 
-/** Rows for a tool's option table: --top=N, --format=text|json. */
+/** Rows for a tool's option table: --top=N, --format=text|json, --data-centric=yes|no. */
 #define SN_REPORT_OPTIONS                                                                                  \
     {"top", SN_OPTION_NUMBER, &sn_report_top, "10", NULL, "findings that are printed of each kind"},       \
-    {"format", SN_OPTION_CHOICE, &sn_report_format, "text", "text|json", "form of the report"}
+    {"format", SN_OPTION_CHOICE, &sn_report_format, "text", "text|json", "form of the report"},            \
+    {"data-centric", SN_OPTION_FLAG, &sn_values_data_centric, "no", NULL,                                  \
+     "report by data object too: heap blocks by where they were allocated, variables, frames, files"}
 
 extern int64_t sn_report_top;
 extern int sn_report_format;

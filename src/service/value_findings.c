@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "service/value_objects.h"
 
 sn_value_findings sn_all_findings;
 
@@ -117,4 +118,7 @@ void sn_report_add(const void *state, int thread, const uint64_t *totals, sn_fin
     memset(findings, 0, sizeof *findings);
 }
 
-void sn_report_forget(void) { memset(&sn_all_findings, 0, sizeof sn_all_findings); }
+void sn_report_forget(void) {
+    memset(&sn_all_findings, 0, sizeof sn_all_findings);
+    sn_value_objects_forget();
+}

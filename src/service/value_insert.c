@@ -6,6 +6,7 @@
  */
 #include "base/log.h"
 #include "jit/analysis.h"
+#include "sonde/value_objects.h"
 #include "service/values.h"
 
 sn_values_setup sn_values;
@@ -270,6 +271,17 @@ static void instrument_one(value_draft *draft) {
     instrument_operands(draft, operands, count);
 }
 
+/** For data objects: where the frame of what is called begins. */
+static void insert_called(value_draft *draft) {
+    uint8_t kind = draft->instruction->kind;
+    if (!sn_values_data_centric || (kind != SN_KIND_CALL && kind != SN_KIND_CALL_INDIRECT)) return;
+    sn_insert_before(draft->block, draft->index);
+    append(draft, sn_constant(draft->block, SN_VALUES_TAGS + SN_VALUES_CALLED));
+    append(draft, sn_stack_pointer(draft->block));
+    append(draft, sn_current_context(draft->block));
+    draft->segment = NULL;
+}
+
 void sn_values_instrument(sn_block *block) {
     if (!sn_values_sampling_instrument(block)) return;
     value_draft draft = {.block = block};
@@ -278,5 +290,6 @@ void sn_values_instrument(sn_block *block) {
         draft.index = i;
         draft.instruction = sn_block_instruction(block, i);
         instrument_one(&draft);
+        insert_called(&draft);
     }
 }

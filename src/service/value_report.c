@@ -8,6 +8,7 @@
 #include "isa/isa.h"
 #include "jit/runtime.h"
 #include "service/value_findings.h"
+#include "service/value_objects.h"
 
 int64_t sn_report_top = 10;
 int sn_report_format;
@@ -142,6 +143,7 @@ static void print_text(FILE *file, const sn_report_form *form) {
         for (size_t k = 0; k < shown(count); k++) print_finding(file, form, &form->classes[i], list[k], k, totals);
         free(list);
     }
+    if (sn_values_data_centric) sn_value_objects_print(file, sn_report_top);
 }
 
 /* -------------------------------------------------------------------------- JSON */
@@ -236,6 +238,7 @@ static void print_json(FILE *file, const sn_report_form *form) {
     }
     sn_json_close(&json);
     write_classes(&json, form, totals);
+    if (sn_values_data_centric) sn_value_objects_write(&json, sn_report_top);
     sn_json_close(&json);
     sn_json_finish(&json);
 }

@@ -10,7 +10,9 @@
 #include "guest/thread.h"
 #include "service/context_tree.h"
 #include "service/value_findings.h"
+#include "service/value_objects.h"
 #include "service/values.h"
+#include "sonde/vector.h"
 
 /** Records that are handed over at once: they stay in the processor's first cache. */
 enum { MOST_RECORDS = 512, MOST_RUNS = 256 };
@@ -38,6 +40,13 @@ typedef struct spot {
     sn_context context;
     uint64_t change; /**< how much more often than the spot before it was executed, modulo 2^64: a run changes two numbers */
 } spot;
+
+/** A call that was recorded, for data objects. What lies below the address is of the function that was called, or of those that
+    it called. */
+typedef struct value_frame {
+    uint64_t address;
+    sn_context context; /**< of the function; SN_NO_CONTEXT until it has recorded something or called */
+} value_frame;
 
 /** What is constant for a record without a segment. */
 typedef struct value_row {
@@ -73,6 +82,7 @@ typedef struct value_thread {
     size_t run_count;
     value_row rows[MOST_RUNS];    /**< constants of those of them that have no segment */
     size_t row_count;
+    SN_VECTOR(value_frame) frames;
     bool takes;                   /**< the tool wants them */
     value_bin *bins[SN_VALUE_TYPES]; /**< in order: the first one alone */
     uint64_t state[];
@@ -241,11 +251,34 @@ static void grow_memos(value_thread *mine, uint32_t number) {
     mine->memo_count = room;
 }
 
+static void name_frame(value_thread *mine, sn_context context) {
+    value_frame *last = mine->frames.count ? &mine->frames.items[mine->frames.count - 1] : NULL;
+    if (last && last->context == SN_NO_CONTEXT) last->context = context;
+}
+
+/** Frames that are not above this one have gone. */
+static void take_called(value_thread *mine, const uint64_t *words) {
+    hand_over_all(mine);
+    while (mine->frames.count && mine->frames.items[mine->frames.count - 1].address <= words[1]) mine->frames.count--;
+    name_frame(mine, (sn_context)words[2]);
+    *sn_vector_add(&mine->frames) = (value_frame){words[1], SN_NO_CONTEXT};
+    mine->segment = NULL;
+}
+
+sn_context sn_values_frame_at(const void *state, uint64_t address, uint64_t *outermost) {
+    const value_thread *mine = thread_of_state(state);
+    *outermost = mine->frames.count ? mine->frames.items[0].address : 0;
+    for (size_t i = mine->frames.count; i-- > 0;)
+        if (mine->frames.items[i].address > address) return mine->frames.items[i].context;
+    return SN_NO_CONTEXT;
+}
+
 static inline void enter_segment(value_thread *mine, uint32_t number, sn_context context) {
     const sn_value_segment *segment = sn_value_segment_at(number);
     mine->segment = segment;
     mine->next = 0;
     mine->context = context;
+    if (__builtin_expect(sn_values_data_centric, 0)) name_frame(mine, context);
     if (!segment || !segment->count) return;
     if (__builtin_expect(number >= mine->memo_count, 0)) grow_memos(mine, number);
     segment_memo *memo = &mine->memos[number];
@@ -275,6 +308,7 @@ static void take_row(value_thread *mine, const uint64_t *words) {
 
 static void take_unmapped(value_thread *mine, const uint64_t *words) {
     hand_over_all(mine);
+    if (sn_values_data_centric) sn_value_objects_unmapped(words[1], words[2]);
     if (sn_values.request.unmapped) sn_values.request.unmapped(mine->state, words[1], words[2]);
 }
 
@@ -282,6 +316,7 @@ static void take_tag(value_thread *mine, const uint64_t *words) {
     uint64_t tag = words[0] - SN_VALUES_TAGS;
     if (tag < SN_VALUES_ROWS) enter_segment(mine, (uint32_t)tag, sn_values.has_context ? (sn_context)words[1] : SN_NO_CONTEXT);
     else if (tag < SN_VALUES_UNMAPPED) take_row(mine, words);
+    else if (tag == SN_VALUES_CALLED) take_called(mine, words);
     else take_unmapped(mine, words);
 }
 
@@ -292,6 +327,7 @@ static size_t words_together(const value_thread *mine, const uint64_t *words, si
     if (tag >= SN_VALUES_TAG_COUNT)
         return mine->segment && mine->next < mine->segment->count ? mine->segment->words[mine->next] : 1;
     if (tag < SN_VALUES_ROWS) return sn_values.last_words;
+    if (tag == SN_VALUES_CALLED) return SN_VALUES_CALLED_WORDS;
     if (tag >= SN_VALUES_UNMAPPED) return SN_VALUES_UNMAPPED_WORDS;
     if (had < SN_VALUES_ROW_WORDS || !(words[3] >> 24 & 1)) return SN_VALUES_ROW_WORDS;
     unsigned values = words[3] >> 16 & SN_VALUES_OVERWRITTEN ? 2 : 1;
@@ -409,6 +445,7 @@ static void take_trace(const sn_batch *batch) {
     value_thread *mine = batch->thread_data;
     if (!mine || !mine->takes) return; /* a process that shares its parent's memory */
     const uint64_t *word = batch->records, *end = word + batch->count;
+    if (sn_values_data_centric) sn_value_objects_update();
     word = complete_carry(mine, word, end);
     if (word < end) {
         word = take_words(mine, word, end);
@@ -460,6 +497,7 @@ void sn_values_thread_end(sn_thread *thread) {
     free(mine->ranges);
     free(mine->memos);
     free(mine->spots);
+    sn_vector_release(&mine->frames);
     free(mine);
 }
 
@@ -485,9 +523,14 @@ void sn_values_interrupted(sn_thread *thread, void *data, unsigned completed) {
     sn_values_forget_varying(thread);
 }
 
+void sn_values_memory_mapped(const sn_memory_range *range) {
+    if (sn_values_data_centric) sn_value_objects_mapped(range);
+}
+
 void sn_values_memory_unmapped(uint64_t start, uint64_t end) {
     sn_thread *thread = sn_thread_current();
-    if (!sn_values.request.unmapped || !thread || !sn_thread_data(thread)) return;
+    bool is_wanted = sn_values.request.unmapped || sn_values_data_centric;
+    if (!is_wanted || !thread || !sn_thread_data(thread)) return;
     uint64_t words[SN_VALUES_UNMAPPED_WORDS] = {SN_VALUES_TAGS + SN_VALUES_UNMAPPED, start, end};
     for (unsigned i = 0; i < SN_VALUES_UNMAPPED_WORDS; i++) sn_trace_write(thread, sn_values.trace, &words[i]);
 }
@@ -522,6 +565,8 @@ void sn_values_system_call_after(sn_thread *thread, const sn_system_call *call) 
 
 /* ------------------------------------------------------------------------ start */
 
+static void flush(sn_thread *thread) { sn_trace_flush(thread, sn_values.trace); }
+
 void sn_values_start(const sn_values_request *request) {
     sn_values.request = *request;
     sn_values.has_bytes = request->parts & SN_VALUES_BYTES;
@@ -533,5 +578,6 @@ void sn_values_start(const sn_values_request *request) {
         sn_contexts_enable();
         sn_contexts_fold();
     }
+    if (sn_values_data_centric) sn_value_objects_start(flush);
     sn_values_sampling_start();
 }

@@ -78,14 +78,21 @@ INLINE bool is_own(const store_state *state, store_page *page, unsigned offset) 
 
 /* ------------------------------------------------------------------- loads and stores */
 
+INLINE void add_whole(store_state *state, uint32_t first, uint32_t killer, uint64_t address, unsigned size) {
+    sn_value_pairs_add(&state->dead, first, killer);
+    sn_value_objects_note(state, address, size);
+}
+
 /** What is there dies: each run of bytes that one store wrote. */
-static __attribute__((noinline)) void kill_bytes(store_state *state, const store_page *page, unsigned offset, unsigned size,
+static __attribute__((noinline)) void kill_bytes(store_state *state, const store_page *page, uint64_t address, unsigned size,
                                                  uint32_t killer, bool is_whole) {
+    unsigned offset = address % SN_VALUE_SHADOW_PAGE;
     for (unsigned from = offset, to; from < offset + size; from = to) {
         uint32_t spot = sn_value_cells_at(&page->spots, from);
         for (to = from + 1; to < offset + size && sn_value_cells_at(&page->spots, to) == spot;) to++;
         if (spot && is_whole && to - from == size) sn_value_pairs_add(&state->dead, spot, killer);
         else if (spot) sn_value_pairs_add_part(&state->dead, spot, killer, to - from);
+        if (spot) sn_value_objects_note(state, address + (from - offset), to - from);
     }
 }
 
@@ -95,7 +102,7 @@ static __attribute__((noinline)) void access_line(store_state *state, uint64_t a
     unsigned offset = address % SN_VALUE_SHADOW_PAGE;
     store_page *page = page_of(state, address);
     bool own = is_own(state, page, offset);
-    if (is_store && own) kill_bytes(state, page, offset, size, spot, is_whole);
+    if (is_store && own) kill_bytes(state, page, address, size, spot, is_whole);
     if (is_store && !own) state->totals[TOTAL_SHARED] += size;
     sn_value_cells_set(&page->spots, offset, size, is_store && own ? spot : 0);
 }
@@ -126,8 +133,8 @@ INLINE void access_cells(store_state *state, uint64_t address, const sn_value_re
         memcpy(pairs, cells, size);
         bool any = pairs[0] | pairs[1];
         bool one = size == 4 || (pairs[0] == whole && (size == 8 || pairs[1] == whole));
-        if (any && one && first != SN_VALUE_MIXED) sn_value_pairs_add(&state->dead, first, spot);
-        else if (any) kill_bytes(state, page, offset, size, spot, true);
+        if (any && one && first != SN_VALUE_MIXED) add_whole(state, first, spot, address, size);
+        else if (any) kill_bytes(state, page, address, size, spot, true);
     }
     for (unsigned i = 0; i < size; i += 8) memcpy(cells + i / SN_VALUE_CELL, &becomes, size < 8 ? size : 8);
 }
@@ -138,7 +145,7 @@ INLINE void access_byte(store_state *state, uint64_t address, const sn_value_rec
     store_page *page = page_of(state, address);
     if (__builtin_expect(!is_own(state, page, offset), 0)) return access_bytes(state, address, record, spot, is_store);
     uint32_t first = sn_value_cells_at(&page->spots, offset), becomes = is_store ? spot : 0;
-    if (is_store && first) sn_value_pairs_add(&state->dead, first, spot);
+    if (is_store && first) add_whole(state, first, spot, address, 1);
     if (first != becomes) sn_value_cells_set_part(&page->spots, offset, 1, becomes);
 }
 

@@ -48,10 +48,16 @@ static double tolerance; /**< the same as a part of 1 */
 
 /* --------------------------------------------------------------------- any load at all */
 
+INLINE void add_whole(load_state *state, uint32_t first, const load *now, unsigned size) {
+    sn_value_pairs_add(&state->equal, first, now->spot);
+    sn_value_objects_note(state, now->address, size);
+}
+
 /** The bytes are redundant: attribute each run of them that one spot loaded. `unit`: bytes that have one of the `spots`. */
 static void attribute(load_state *state, const load *now, const uint32_t *spots, unsigned unit, bool is_equal) {
     unsigned count = now->record->size / unit;
     sn_value_pairs *pairs = is_equal ? &state->equal : &state->approximate;
+    if (is_equal) sn_value_objects_note(state, now->address, now->record->size);
     for (unsigned from = 0, to; from < count; from = to) {
         for (to = from + 1; to < count && spots[to] == spots[from];) to++;
         if (to - from == count) sn_value_pairs_add(pairs, spots[from], now->spot); /* counts as a redundant load, too */
@@ -143,7 +149,7 @@ INLINE void load_cells(load_state *state, const load *now, unsigned size, unsign
     }
     set_cells(cells, size, now->spot);
     if (is_same(before, now->value, size)) {
-        if (first) sn_value_pairs_add(&state->equal, first, now->spot);
+        if (first) add_whole(state, first, now, size);
         return;
     }
     if (element && first && percent && sn_value_near(now->value, before, size, element, tolerance))
@@ -159,7 +165,7 @@ INLINE void load_part(load_state *state, const load *now, unsigned size) {
     uint32_t first = sn_value_cells_at(&page->spots, offset);
     if (size == 2 && sn_value_cells_at(&page->spots, offset + 1) != first) return load_bytes(state, now);
     if (memcmp(page->values + offset, now->value, size)) memcpy(page->values + offset, now->value, size);
-    else if (first) sn_value_pairs_add(&state->equal, first, now->spot);
+    else if (first) add_whole(state, first, now, size);
     if (first != now->spot) sn_value_cells_set_part(&page->spots, offset, size, now->spot);
 }
 

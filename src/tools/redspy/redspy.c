@@ -86,7 +86,9 @@ INLINE void take_write(write_state *state, const sn_value_record *record, uint64
     unsigned words = (record->size + 7u) / 8;
     uint32_t writer = is_memory ? replace_writer(state, address, record->size, spot)
                                 : replace_register_writer(state, record->place, address, spot);
-    if (is_equal(value, words)) sn_value_pairs_add(&state->equal, writer, spot);
+    bool is_redundant = is_equal(value, words);
+    if (is_redundant && is_memory) sn_value_objects_note(state, address, record->size);
+    if (is_redundant) sn_value_pairs_add(&state->equal, writer, spot);
     else if (record->type >= SN_VALUE_SINGLE && is_near(record, value, words)) sn_value_pairs_add(&state->approximate, writer, spot);
 }
 

@@ -133,22 +133,6 @@ static inline void take_column(zero_tally *tally, const sn_value_record *record,
     }
 }
 
-static void take_runs(const sn_values_run_batch *batch) {
-    zero_state *state = batch->state;
-    for (size_t i = 0; i < batch->count; i++) {
-        const sn_value_run *run = &batch->runs[i];
-        const uint64_t *word = run->words;
-        make_room(state, run->first_spot + run->constants[run->count - 1].spot);
-        for (uint32_t k = 0; k < run->count; k++) {
-            const sn_value_record *record = &run->constants[k];
-            if (run->word_counts[k] > 1) take_column(&state->tallies[run->first_spot + record->spot], record, word + 1, run);
-            word += run->word_counts[k];
-        }
-    }
-}
-
-/* -------------------------------------------------------------------------- report */
-
 static bool is_scalar(const sn_value_site *site) {
     return site->type <= SN_VALUE_INT64 || site->type == SN_VALUE_SINGLE || site->type == SN_VALUE_DOUBLE;
 }
@@ -162,6 +146,36 @@ static zero_tally completed(const zero_tally *of, const sn_value_site *site, uin
     tally.seen = bytes_seen(tally.seen);
     return tally;
 }
+
+/** For data objects: execution by execution, each with what it adds. */
+static void note_objects(const zero_state *state, const sn_value_run *run, const sn_value_record *record, const uint64_t *word) {
+    const sn_value_site *site = sn_value_site_at(record->site);
+    for (uint32_t i = 0; i < run->times; i++, word += run->stride) {
+        zero_tally tally = {0};
+        sn_value_run once = *run;
+        once.times = 1;
+        take_column(&tally, record, word + 1, &once);
+        tally = completed(&tally, site, 1);
+        if (tally.zero_bytes) sn_value_objects_note(state, *word, tally.zero_bytes);
+    }
+}
+
+static void take_runs(const sn_values_run_batch *batch) {
+    zero_state *state = batch->state;
+    for (size_t i = 0; i < batch->count; i++) {
+        const sn_value_run *run = &batch->runs[i];
+        const uint64_t *word = run->words;
+        make_room(state, run->first_spot + run->constants[run->count - 1].spot);
+        for (uint32_t k = 0; k < run->count; k++) {
+            const sn_value_record *record = &run->constants[k];
+            if (sn_values_data_centric && run->word_counts[k] > 1) note_objects(state, run, record, word);
+            if (run->word_counts[k] > 1) take_column(&state->tallies[run->first_spot + record->spot], record, word + 1, run);
+            word += run->word_counts[k];
+        }
+    }
+}
+
+/* -------------------------------------------------------------------------- report */
 
 static void add_spot(void *its, uint32_t spot, const sn_value_site *site, uint64_t values) {
     zero_state *state = its;

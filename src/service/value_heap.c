@@ -1,0 +1,50 @@
+/**
+ * @fileoverview Blocks of the heap that come and go, noted for the map of data objects. See value_objects.h. Called from inserted
+ * code.
+ */
+#include "base/spin.h"
+#include "service/value_objects.h"
+
+/** More than the threads can note before one of them has them worked off: each allocating call begins with that. */
+enum { MOST = 1 << 16 };
+
+static sn_value_heap_event events[MOST];
+static size_t first, count;
+static uint32_t lock;
+
+static SN_FAST void note(const sn_heap_block *block, bool is_freed) {
+    uint64_t size = block->usable > block->requested ? block->usable : block->requested;
+    sn_spin_acquire(&lock);
+    if (count < MOST) {
+        sn_value_heap_event *event = &events[(first + count++) % MOST];
+        event->address = block->address;
+        event->size = size;
+        event->context = block->context;
+        event->is_freed = is_freed;
+    }
+    sn_spin_release(&lock);
+}
+
+SN_FAST void sn_value_heap_allocated(sn_thread *thread, sn_heap_block *block) {
+    (void)thread;
+    note(block, false);
+}
+
+SN_FAST void sn_value_heap_freed(sn_thread *thread, sn_heap_block *block) {
+    (void)thread;
+    note(block, true);
+}
+
+size_t sn_value_heap_take(sn_value_heap_event *to, size_t room) {
+    size_t taken = 0;
+    sn_spin_acquire(&lock);
+    for (; taken < room && count; taken++, count--) {
+        to[taken].address = events[first].address;
+        to[taken].size = events[first].size;
+        to[taken].context = events[first].context;
+        to[taken].is_freed = events[first].is_freed;
+        first = (first + 1) % MOST;
+    }
+    sn_spin_release(&lock);
+    return taken;
+}
