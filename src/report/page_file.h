@@ -1,7 +1,7 @@
 /**
  * @fileoverview The file of a page: the form that the build made, and in it, in place of its mark, compressed JSON.
  *
- * Used by page.c, heap_page.c and massif_page.c, which write the JSON.
+ * Used by page.c, heap_page.c, massif_page.c and values_page.c, which write the JSON.
  */
 #ifndef SONDE_REPORT_PAGE_FILE_H
 #define SONDE_REPORT_PAGE_FILE_H

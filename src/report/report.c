@@ -18,6 +18,7 @@ static const sn_report_kind *const kinds[] = {
     &sn_report_callgrind, /* before cachegrind, whose beginning may be the same up to a line that only it has */
     &sn_report_cachegrind,
     &sn_report_memtrace,
+    &sn_report_values, /* before heap, which is JSON too */
     &sn_report_heap,
 };
 

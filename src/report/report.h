@@ -29,7 +29,7 @@ typedef struct sn_report_kind {
 } sn_report_kind;
 
 extern const sn_report_kind sn_report_cachegrind, sn_report_callgrind, sn_report_contexts, sn_report_heap, sn_report_massif,
-    sn_report_memtrace;
+    sn_report_memtrace, sn_report_values;
 
 /** The value of an option that is a share in per cent, from 0 to 100; `otherwise` if it was not given (NULL). What is wrong
     with it ends the run with one line. */

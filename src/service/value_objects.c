@@ -272,6 +272,20 @@ void sn_value_objects_print(FILE *file, int64_t most) {
     free(list);
 }
 
+void sn_value_objects_describe(sn_json *json) {
+    size_t count;
+    uint64_t bytes;
+    free(sorted(&count, &bytes));
+    sn_json_object(json, NULL);
+    sn_json_string(json, "name", "objects");
+    sn_json_string(json, "title", "Data objects, by bytes");
+    sn_json_string(json, "first", NULL);
+    sn_json_string(json, "second", NULL);
+    sn_json_number(json, "count", count);
+    sn_json_number(json, "total", bytes);
+    sn_json_close(json);
+}
+
 static void write_allocation(sn_json *json, sn_context context) {
     char *text = NULL, *rest;
     size_t size;

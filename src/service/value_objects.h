@@ -43,6 +43,8 @@ void sn_value_objects_forget(void);
     address in the frames, or 0. In value_stream.c. */
 sn_context sn_values_frame_at(const void *state, uint64_t address, uint64_t *outermost);
 
+/** What the list is, as value_report.c describes the others. */
+void sn_value_objects_describe(sn_json *json);
 void sn_value_objects_print(FILE *file, int64_t most);
 void sn_value_objects_write(sn_json *json, int64_t most);
 

@@ -215,13 +215,35 @@ static void write_classes(sn_json *json, const sn_report_form *form, const uint6
     }
 }
 
+/** What the lists that follow are. */
+static void write_lists(sn_json *json, const sn_report_form *form, const uint64_t *totals) {
+    sn_json_array(json, "lists");
+    for (unsigned i = 0; i < SN_REPORT_CLASSES && form->classes[i].name; i++) {
+        const sn_finding_class *class = &form->classes[i];
+        size_t count;
+        free(greatest(i, &count));
+        sn_json_object(json, NULL);
+        sn_json_string(json, "name", class->name);
+        sn_json_string(json, "title", class->title);
+        sn_json_string(json, "first", class->first);
+        sn_json_string(json, "second", class->second);
+        sn_json_number(json, "count", count);
+        sn_json_number(json, "total", totals[class->total]);
+        sn_json_close(json);
+    }
+    if (sn_values_data_centric) sn_value_objects_describe(json);
+    sn_json_close(json);
+}
+
 static void print_json(FILE *file, const sn_report_form *form) {
     uint64_t totals[SN_REPORT_TOTALS];
     sn_json json;
     sum_totals(totals);
     sn_json_begin(&json, file);
     sn_json_object(&json, NULL);
+    sn_json_number(&json, "values_report", 1); /* version: src/report/values_reader.c */
     sn_json_string(&json, "tool", form->tool);
+    sn_json_string(&json, "title", form->title);
     const char *const *arguments;
     int count = sn_client_arguments(&arguments);
     sn_json_array(&json, "command");
@@ -237,6 +259,7 @@ static void print_json(FILE *file, const sn_report_form *form) {
         sn_json_close(&json);
     }
     sn_json_close(&json);
+    write_lists(&json, form, totals);
     write_classes(&json, form, totals);
     if (sn_values_data_centric) sn_value_objects_write(&json, sn_report_top);
     sn_json_close(&json);

@@ -4,6 +4,7 @@
  * The address's part behind # says what is shown (#view/node/event), so that the reader's Back and Forward work.
  */
 import { HeapPage } from "./heap.js";
+import { ValuesPage } from "./values.js";
 import { FunctionTable } from "./table.js";
 import { GraphView } from "./graph.js";
 import { TreeMapView } from "./treemap.js";
@@ -135,7 +136,7 @@ class Page {
 }
 
 /** The kinds that are no profiles of functions. */
-const PAGES = { heap: HeapPage, massif: HeapPage };
+const PAGES = { heap: HeapPage, massif: HeapPage, values: ValuesPage };
 
 async function begin() {
   const place = document.getElementById("data");
