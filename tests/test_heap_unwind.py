@@ -70,7 +70,9 @@ def test_where_stacks_are_not_ordinary(sonde, tmp_path, flags, switches):
 def test_as_when_calls_are_followed(sonde, tmp_path, script):
     """Functions that went on in others are not on the stack: all other calls are the same."""
     words = {"perl": ["perl", "-e", "my %h; $h{$_ % 97} .= sprintf('%05d', $_) for 1 .. 3000; print join ',', map { length } sort values %h"],
-             "python3": ["/usr/bin/python3", "-c", "import json; print(len(json.dumps([{str(i): [i] * 9} for i in range(900)])))"]}[script]
+             # Without files of its own: what it finds compiled there, or compiles, changes what it allocates.
+             "python3": ["/usr/bin/python3", "-I", "-S", "-B", "-c",
+                         "print(len(repr([{str(i): [i] * 9 + [i ** 90]} for i in range(900)])))"]}[script]
     unwound = dump(sonde, tmp_path, *words)
     followed = dump(sonde, tmp_path, "--contexts=followed", *words)
     by_size = [collections.Counter() for _ in range(2)]
