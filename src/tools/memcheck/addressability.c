@@ -14,6 +14,8 @@ static const sn_shadow_memory *shadow;
 
 void mc_addressability_init(void) { shadow = sn_shadow_memory_new(1); }
 
+const sn_shadow_memory *mc_addressability(void) { return shadow; }
+
 static bool is_covered(uint64_t start, uint64_t size) { return size != 0 && sn_shadow_covers(start, size); }
 
 void mc_make_addressable(uint64_t start, uint64_t size) {

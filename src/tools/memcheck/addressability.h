@@ -4,10 +4,13 @@
 #ifndef MEMCHECK_ADDRESSABILITY_H
 #define MEMCHECK_ADDRESSABILITY_H
 
-#include <sonde/tool.h>
+#include <sonde/shadow.h>
 
 /** From the start callback. */
 void mc_addressability_init(void);
+
+/** The shadow: 1 bit a byte, 1 is addressable. */
+const sn_shadow_memory *mc_addressability(void);
 
 /** The engine's callbacks of these names. */
 void mc_memory_mapped(const sn_memory_range *range);

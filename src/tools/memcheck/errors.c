@@ -28,10 +28,12 @@ static struct {
     uint64_t shown;             /**< unsuppressed ones, once */
     uint64_t numbers;
     uint64_t leaks_suppressed, leak_contexts_suppressed;
-    bool has_told_coarse, is_over;
+    bool has_told_coarse;
 } errors;
 
-bool mc_wants_errors(void) { return !__atomic_load_n(&errors.is_over, __ATOMIC_RELAXED); }
+bool mc_errors_are_over;
+
+bool mc_wants_errors(void) { return !__atomic_load_n(&mc_errors_are_over, __ATOMIC_RELAXED); }
 
 uint64_t mc_error_count(void) { return __atomic_load_n(&errors.found, __ATOMIC_RELAXED); }
 
@@ -56,7 +58,7 @@ static mc_error *find_error(const mc_finding *finding) {
 }
 
 static void tell_too_many(void) {
-    errors.is_over = true;
+    mc_errors_are_over = true;
     mc_line(NULL);
     if (errors.shown >= MOST_SHOWN) {
         mc_line("More than %d different errors detected.  I'm not reporting any more.", MOST_SHOWN);
@@ -72,7 +74,7 @@ static void tell_too_many(void) {
 
 /** Whether one more error may be recorded; tells of limits when they are reached. */
 static bool is_within_limits(void) {
-    if (errors.is_over) {
+    if (mc_errors_are_over) {
         return false;
     }
     if (mc_current.error_limit && (errors.shown >= MOST_SHOWN || errors.found >= MOST_FOUND)) {
@@ -190,14 +192,18 @@ static bool was_known(const mc_finding *finding) {
     if (known != NULL) {
         count_again(known);
     }
-    bool is_wanted = !errors.is_over;
+    bool is_wanted = !mc_errors_are_over;
     pthread_mutex_unlock(&lock);
     return known != NULL || !is_wanted;
 }
 
 void mc_report_access(sn_thread *thread, uint64_t instruction, uint64_t address, uint64_t size, bool is_write) {
+    mc_report_access_in(thread, sn_context_of(thread), instruction, address, size, is_write);
+}
+
+void mc_report_access_in(sn_thread *thread, sn_context context, uint64_t instruction, uint64_t address, uint64_t size, bool is_write) {
     mc_finding finding = {.kind = is_write ? MC_INVALID_WRITE : MC_INVALID_READ, .size = size,
-                          .stack = mc_stack_of(sn_context_of(thread), instruction)};
+                          .stack = mc_stack_of(context, instruction)};
     if (was_known(&finding)) {
         return;
     }

@@ -11,6 +11,7 @@
 #include "address.h"
 #include "addressability.h"
 #include "blocks.h"
+#include "checks.h"
 #include "heap_calls.h"
 #include "leaks.h"
 #include "report.h"
@@ -22,7 +23,7 @@ SN_EXPORT extern const sn_tool sn_tool_descriptor;
 mc_settings mc_current = {
     .redzone_size = 16, .freelist_volume = 20000000, .freelist_big = 1000000, .num_callers = 12, .malloc_fill = -1, .free_fill = -1,
     .error_limit = true, .runs_freeres = true, .shows_mismatched_frees = true, .leak_check = MC_LEAKS_SUMMARY, .leak_resolution = 2,
-    .keep_stacktraces = MC_KEEP_BOTH,
+    .keep_stacktraces = MC_KEEP_BOTH, .partial_loads_ok = true,
 };
 
 static const char *shown_leaks = "definite,possible", *counted_leaks = "definite,possible", *heuristics = "all";
@@ -35,6 +36,8 @@ static const sn_option options[] = {
     {"leak-resolution", SN_OPTION_CHOICE, &mc_current.leak_resolution, "high", "low|med|high", "how many callers make leaks differ: 2, 4, all"},
     {"leak-check-heuristics", SN_OPTION_STRING, &heuristics, "all", "NAMES",
      "pointers into a block that count: of stdstring,length64,newarray,multipleinheritance; or all, none"},
+    {"partial-loads-ok", SN_OPTION_FLAG, &mc_current.partial_loads_ok, "yes", NULL,
+     "aligned loads of 8 bytes or more need only one byte that may be read"},
     {"redzone-size", SN_OPTION_NUMBER, &mc_current.redzone_size, "16", "BYTES", "at least so many before and behind each block"},
     {"freelist-vol", SN_OPTION_NUMBER, &mc_current.freelist_volume, "20000000", "BYTES", "of freed blocks that are not used again yet"},
     {"freelist-big-blocks", SN_OPTION_NUMBER, &mc_current.freelist_big, "1000000", "BYTES", "larger freed blocks are used again first"},
@@ -116,6 +119,7 @@ static void thread_start(sn_thread *thread) {
         has_begun = true;
         mc_form->begin();
     }
+    mc_checks_thread_start(thread);
     *sn_slot_of(thread, number_slot) = __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED);
 }
 
@@ -177,6 +181,7 @@ static void end(void) {
         return;
     }
     sn_threads_visit(note_thread, NULL);
+    mc_checks_tell(sn_running_thread());
     mc_form->ended();
     print_heap_summary();
     if (mc_current.leak_check != MC_LEAKS_NO) {
@@ -202,6 +207,7 @@ static void start(void) {
     number_slot = sn_slot_new();
     sn_contexts_enable_unwound(); /* calls cost nothing, and are what the stack shows, as in Valgrind */
     mc_addressability_init();
+    mc_checks_init();
     mc_blocks_init();
     mc_heap_calls_init();
     sn_hook_add(&exit_hook);
@@ -221,9 +227,12 @@ SN_EXPORT const sn_tool sn_tool_descriptor = {
     .description = "invalid accesses, wrong frees, leaks",
     .options = options,
     .start = start,
+    .instrument = mc_checks_insert,
     .thread_start = thread_start,
+    .thread_end = mc_checks_thread_end,
     .fork_child = fork_child,
     .exec = executes,
+    .module_mapped = mc_checks_module_mapped,
     .memory_mapped = mc_memory_mapped,
     .memory_protected = mc_memory_protected,
     .request = mc_request,

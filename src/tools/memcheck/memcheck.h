@@ -109,9 +109,13 @@ bool mc_report_is_suppressed(const mc_finding *finding);
 
 /** Whether errors are still wanted (--error-limit). */
 bool mc_wants_errors(void);
+/** Errors are not wanted any more: for SN_FAST functions, which read it. */
+extern bool mc_errors_are_over;
 
 /** An access of the running thread to memory that it must not access: by the instruction at `instruction`. */
 void mc_report_access(sn_thread *thread, uint64_t instruction, uint64_t address, uint64_t size, bool is_write);
+/** The same in a context that is not the current one. */
+void mc_report_access_in(sn_thread *thread, sn_context context, uint64_t instruction, uint64_t address, uint64_t size, bool is_write);
 /** An undefined value of `size` bytes was used by the instruction at `instruction`: for a conditional jump (or move) if
     `is_condition`, else as an address. `origin`: a text and a stack, or NULL. */
 void mc_report_undefined(sn_thread *thread, uint64_t instruction, uint64_t size, bool is_condition, const mc_note *origin);

@@ -14,6 +14,7 @@
 #include "address.h"
 #include "addressability.h"
 #include "blocks.h"
+#include "checks.h"
 #include "leaks.h"
 #include "pools.h"
 
@@ -67,6 +68,9 @@ static bool memcheck_request(sn_thread *thread, const uint64_t arguments[6], uin
     uint64_t address = arguments[1], size = arguments[2];
     switch (arguments[0]) {
     case MAKE_NOACCESS:
+        if (!mc_is_heap(address)) {
+            mc_checks_mind_constants();
+        }
         mc_make_unaddressable(address, size);
         *result = (uint64_t)-1;
         return true;

@@ -1,0 +1,326 @@
+/**
+ * @fileoverview Checks of the program's accesses. See checks.h.
+ *
+ * In front of an instruction, the shadow of what it accesses is loaded and compared; where a bit is missing, a leaf function looks
+ * closer, writes down what is an error with its calling context, and asks for the engine (sn_attend()), where it is reported. The
+ * instruction runs in any case.
+ *
+ * Accesses by the stack pointer and a constant are the function's own and are not checked. Memory below the stack pointer, but for
+ * the 128 bytes that the ABI gives to functions, is nobody's: where an address is checked, it is compared with the stack pointer, too.
+ *
+ * What may be read beyond the end of a block without being used: vector code reads whole vectors. Of loads of 8 bytes and more that are
+ * aligned to their size one addressable byte is enough (--partial-loads-ok=yes). Vector loads of the C library and of the dynamic
+ * linker are not checked at all: they read ahead of the end that they look for, never into a page that they may not read; what
+ * their functions are given is looked at when they are called (strings.c).
+ */
+#include "checks.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sonde/shadow.h>
+
+#include "addressability.h"
+#include "memcheck.h"
+
+#define RED_ZONE 128               /* System V ABI for x86-64, 3.2.2 */
+#define STACK_REACH (UINT64_C(1) << 16) /* so far below the stack pointer accesses are looked at */
+#define MOST_FOUND 16              /* errors of a thread until the engine is entered: more are not told */
+#define VECTOR 16                  /* bytes of the smallest vector */
+
+/** An access of an instruction. Never freed: code refers to it. */
+typedef struct site {
+    uint64_t instruction;
+    uint32_t size;
+    bool is_write;
+    bool is_call;        /**< behind it, the thread is in another function */
+    bool may_be_partial; /**< if aligned, one addressable byte is enough */
+    bool reads_ahead;    /**< of varying ones: only writes are checked */
+} site;
+
+/** An error that was found in the code cache. */
+typedef struct found {
+    const site *of;
+    uint64_t address;
+} found;
+
+typedef struct thread_state {
+    uint64_t stack_low, stack_high; /**< the mapping that the thread began to use as its stack; 0: unknown */
+    uint32_t count;
+    found items[MOST_FOUND];
+} thread_state;
+
+static const sn_shadow_memory *shadow;
+static sn_slot state_slot;
+
+void mc_checks_init(void) {
+    shadow = mc_addressability();
+    state_slot = sn_slot_new();
+}
+
+/** The mapping that holds `stack_low` becomes the stack. */
+static void look_for_stack(const sn_memory_range *range, void *data) {
+    thread_state *state = data;
+    if (state->stack_high == 0 && state->stack_low > range->start && state->stack_low <= range->end && range->path == NULL) {
+        state->stack_low = range->start;
+        state->stack_high = range->end;
+    }
+}
+
+void mc_checks_thread_start(sn_thread *thread) {
+    thread_state *state = calloc(1, sizeof *state);
+    if (state == NULL) {
+        sn_fail(125, "memcheck: out of memory");
+    }
+    *sn_slot_of(thread, state_slot) = (uint64_t)(uintptr_t)state;
+    state->stack_low = sn_thread_stack_pointer(thread);
+    sn_memory_visit(look_for_stack, state);
+}
+
+static SN_FAST thread_state *state_of(sn_thread *thread) { return (thread_state *)(uintptr_t)*sn_slot_of(thread, state_slot); }
+
+void mc_checks_thread_end(sn_thread *thread) {
+    thread_state *state = state_of(thread);
+    *sn_slot_of(thread, state_slot) = 0;
+    free(state);
+}
+
+/* --------------------------------------------------------------------------------------------------- reporting */
+
+void mc_checks_tell(sn_thread *thread) {
+    thread_state *state = state_of(thread);
+    if (state == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < state->count; i++) {
+        const site *of = state->items[i].of;
+        sn_context_info info;
+        sn_context context = sn_context_of(thread);
+        if (of->is_call && sn_context_describe(context, &info)) {
+            context = info.caller;
+        }
+        mc_report_access_in(thread, context, of->instruction, state->items[i].address, of->size, of->is_write);
+    }
+    state->count = 0;
+}
+
+static SN_FAST void note(sn_thread *thread, const site *of, uint64_t address) {
+    thread_state *state = state_of(thread);
+    if (state == NULL || state->count == MOST_FOUND || mc_errors_are_over) {
+        return;
+    }
+    found *item = &state->items[state->count++];
+    item->of = of;
+    item->address = address;
+    sn_attend(thread, mc_checks_tell);
+}
+
+/* ---------------------------------------------------------------------------------------------------- deciding */
+
+static SN_FAST bool is_addressable(uint64_t address) { return sn_shadow_covers(address, 1) && sn_shadow_get(shadow, address) != 0; }
+
+/** Whether an access at an address is one. What is told is the access's own address, as Valgrind does. */
+static SN_FAST bool is_error(const site *of, uint64_t address) {
+    uint64_t good = 0;
+    for (uint64_t i = 0; i < of->size; i++) {
+        good += is_addressable(address + i);
+    }
+    bool suffices = of->may_be_partial && (address & (of->size - 1)) == 0;
+    return good != of->size && !(suffices && good != 0);
+}
+
+/** Called where a bit is missing. */
+static SN_FAST void look_closer(sn_thread *thread, uint64_t of, uint64_t address) {
+    if (is_error((const site *)(uintptr_t)of, address)) {
+        note(thread, (const site *)(uintptr_t)of, address);
+    }
+}
+
+/** Called when an address lies not far below the stack pointer. */
+static SN_FAST void look_below_stack(sn_thread *thread, uint64_t of, uint64_t distance, uint64_t reach, uint64_t stack_pointer) {
+    (void)reach;
+    uint64_t address = stack_pointer - RED_ZONE - 1 - distance;
+    const thread_state *state = state_of(thread);
+    bool is_own = state != NULL && address >= state->stack_low && stack_pointer < state->stack_high;
+    if (is_own && is_addressable(address)) { /* else it is another error, and told by the other check */
+        note(thread, (const site *)(uintptr_t)of, address);
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------- inserting */
+
+static site *new_site(const sn_instruction *instruction, uint32_t size, bool is_write, bool in_library) {
+    site *made = malloc(sizeof *made);
+    if (made == NULL) {
+        sn_fail(125, "memcheck: out of memory");
+    }
+    bool is_call = instruction->kind == SN_KIND_CALL || instruction->kind == SN_KIND_CALL_INDIRECT;
+    *made = (site){.instruction = instruction->address, .size = size, .is_write = is_write, .is_call = is_call,
+                   .may_be_partial = !is_write && mc_current.partial_loads_ok && size >= 8, .reads_ahead = in_library};
+    return made;
+}
+
+/** Whether all bits that may belong to an access are set is one comparison; which of them do is left to the function. */
+static void check_wide(sn_block *block, const site *of, sn_value address) {
+    sn_value place = sn_shadow_address(block, shadow, address);
+    unsigned bytes = of->size > 16 ? 8 : 4;
+    sn_value all = sn_constant(block, bytes == 8 ? UINT64_MAX : UINT32_MAX), bits = sn_shadow_load_at(block, place, 0, bytes);
+    if (of->size > 32) {
+        bits = sn_compute(block, SN_AND, bits, sn_shadow_load_at(block, place, 1, 8));
+    }
+    /* The function gets the address and the sum, which are the same if no bit is missing. */
+    sn_value sum = sn_compute(block, SN_ADD, address, sn_compute(block, SN_XOR, bits, all));
+    sn_call_fast_if(block, SN_NOT_EQUAL, address, sum, (void *)look_closer, (uint64_t)(uintptr_t)of);
+}
+
+static void check_narrow(sn_block *block, const site *of, sn_value address) {
+    sn_value bits = sn_shadow_load(block, shadow, address, of->size);
+    sn_value missing = sn_compute(block, SN_XOR, bits, sn_constant(block, (UINT64_C(1) << of->size) - 1));
+    sn_call_fast_if(block, SN_NOT_EQUAL, address, sn_compute(block, SN_ADD, address, missing), (void *)look_closer, (uint64_t)(uintptr_t)of);
+}
+
+static void check_any(sn_block *block, const site *of, sn_value address) {
+    const sn_value arguments[] = {sn_current_thread(block), sn_constant(block, (uint64_t)(uintptr_t)of), address};
+    sn_call_fast(block, (void *)look_closer, 3, arguments);
+}
+
+static void check_stack(sn_block *block, const site *of, sn_value address) {
+    sn_value end = sn_compute(block, SN_ADD, sn_stack_pointer(block), sn_constant(block, (uint64_t)-(RED_ZONE + 1)));
+    sn_value distance = sn_compute(block, SN_SUBTRACT, end, address);
+    sn_call_fast_if(block, SN_BELOW, distance, sn_constant(block, STACK_REACH), (void *)look_below_stack, (uint64_t)(uintptr_t)of);
+}
+
+static void check_operand(sn_block *block, unsigned operand, const site *of) {
+    sn_value address = sn_operand_address(block, operand);
+    bool is_power = (of->size & (of->size - 1)) == 0;
+    if (is_power && of->size <= 8) {
+        check_narrow(block, of, address);
+    } else if (is_power && of->size <= 64) {
+        check_wide(block, of, address);
+    } else {
+        check_any(block, of, address);
+    }
+    check_stack(block, of, address);
+}
+
+/** An instruction whose accesses are known only when it runs: each element is told. */
+static void check_varying(sn_thread *thread, const sn_access *accesses, size_t count, void *data) {
+    site access = *(const site *)data;
+    for (size_t i = 0; i < count; i++) {
+        access.size = accesses[i].size;
+        access.is_write = accesses[i].role & SN_ROLE_WRITTEN;
+        bool is_wanted = access.size != 0 && (access.is_write || !access.reads_ahead);
+        if (is_wanted && is_error(&access, accesses[i].address)) {
+            mc_report_access_in(thread, sn_context_of(thread), access.instruction, accesses[i].address, access.size, access.is_write);
+            return; /* the rest of a run would be the same again */
+        }
+    }
+}
+
+/* -------------------------------------------------------------------------------------------- what needs no check */
+
+/** The stack pointer's number, learned from the first call or return that is seen. */
+static uint8_t stack_register = SN_NO_REGISTER;
+
+static void learn_stack_register(sn_block *block, unsigned index) {
+    unsigned count, kind = sn_block_instruction(block, index)->kind;
+    if (stack_register != SN_NO_REGISTER || (kind != SN_KIND_RETURN && kind != SN_KIND_CALL)) {
+        return;
+    }
+    const sn_operand *operands = sn_block_operands(block, index, &count);
+    for (unsigned i = 0; i < count; i++) {
+        if (operands[i].place == SN_PLACE_MEMORY && !operands[i].is_explicit) {
+            stack_register = operands[i].base;
+        }
+    }
+}
+
+static bool checks_constants;
+
+void mc_checks_mind_constants(void) {
+    if (!checks_constants) {
+        checks_constants = true;
+        sn_instrumentation_renew();
+    }
+}
+
+/** Its own frame, constant places of its module (they stay addressable unless the program says otherwise), its thread's block. */
+static bool needs_no_check(const sn_operand *operand) {
+    if (operand->index != SN_NO_REGISTER) {
+        return false;
+    }
+    if (operand->base == SN_NO_REGISTER) {
+        uint64_t where;
+        return operand->segment != 0 ||
+               (!checks_constants && !mc_find_unaddressable((uint64_t)operand->displacement, operand->size, &where));
+    }
+    return operand->base == stack_register && operand->segment == 0 && operand->displacement >= -RED_ZONE &&
+           operand->displacement < (1 << 20);
+}
+
+/* -------------------------------------------------------------------------------------------------- libraries */
+
+/** Code that reads whole vectors, and knows what it does. */
+static struct {
+    struct {
+        uint64_t start, end;
+    } items[64];
+    unsigned count;
+} libraries;
+static bool has_linker; /* a program without one has the C library in itself */
+
+void mc_checks_module_mapped(const char *path, uint64_t start, uint64_t end) {
+    static const char *const names[] = {"ld-linux", "ld.so", "libc.so", "libc-", "libm.so", "libpthread"};
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        bool is_named = strncmp(name, names[i], strlen(names[i])) == 0;
+        has_linker |= is_named && i < 2;
+        if (is_named && libraries.count < sizeof libraries.items / sizeof libraries.items[0]) {
+            libraries.items[libraries.count].start = start;
+            libraries.items[libraries.count++].end = end;
+            return;
+        }
+    }
+}
+
+static bool is_library(uint64_t address) {
+    for (unsigned i = 0; i < libraries.count; i++) {
+        if (address >= libraries.items[i].start && address < libraries.items[i].end) {
+            return true;
+        }
+    }
+    return !has_linker;
+}
+
+/* ------------------------------------------------------------------------------------------------------ blocks */
+
+static void check_instruction(sn_block *block, unsigned index, bool in_library) {
+    const sn_instruction *instruction = sn_block_instruction(block, index);
+    unsigned count;
+    const sn_operand *operands = sn_block_operands(block, index, &count);
+    sn_insert_before(block, index);
+    if (instruction->accesses_vary) {
+        sn_insert_accesses(block, index, check_varying, new_site(instruction, 0, false, in_library && !instruction->repeated));
+        return;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        const sn_operand *operand = &operands[i];
+        bool is_access = operand->place == SN_PLACE_MEMORY && (operand->role & SN_ROLE_BOTH) && operand->size != 0;
+        bool reads_ahead = in_library && operand->role == SN_ROLE_READ && operand->size >= VECTOR;
+        if (is_access && !reads_ahead && !needs_no_check(operand)) {
+            check_operand(block, i, new_site(instruction, operand->size, operand->role == SN_ROLE_WRITTEN, in_library));
+        }
+    }
+}
+
+void mc_checks_insert(sn_block *block) {
+    if (!sn_shadow_covers(sn_block_address(block), 1)) {
+        return; /* the kernel's code looks at pages of its own */
+    }
+    bool in_library = is_library(sn_block_address(block));
+    for (unsigned i = 0; i < sn_block_size(block); i++) {
+        learn_stack_register(block, i);
+        check_instruction(block, i, in_library);
+    }
+}
