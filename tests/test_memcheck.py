@@ -1,7 +1,6 @@
 """@fileoverview The tool memcheck: what it says of wrong uses of the heap, exactly, and where it is silent.
 
-Reports are compared line by line in a short form: without process, addresses and libraries' files; a line of the program by
-the mark that stands there (`/* line: NAME */`).
+memcheck_reports.py tells the short form in which reports are compared; test_memcheck_access.py is about accesses to memory.
 """
 import re
 import shutil
@@ -11,15 +10,11 @@ import xml.etree.ElementTree
 import pytest
 
 from conftest import ROOT
+from memcheck_reports import marks_of, report
 
 HEAP = ROOT / "tests" / "programs" / "memcheck_heap.c"
 INVALID = "Invalid free() / delete / delete[] / realloc()"
 needs_requests = pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind/memcheck.h comes with valgrind")
-
-
-def marks_of(source):
-    return {number: mark[1] for number, line in enumerate(source.read_text().splitlines(), 1)
-            if (mark := re.search(r"/\* line: ([\w.]+) \*/", line))}
 
 
 @pytest.fixture(scope="module")
@@ -33,35 +28,10 @@ def programs(tmp_path_factory):
     return made
 
 
-def shorten(line, marks):
-    """A report's line without what differs from run to run."""
-    frame = re.fullmatch(r"   (at|by) 0x[0-9A-F]+: (.*?) \((?:in )?([^()]*?)(?::(\d+))?\)", line)
-    if not frame:
-        return re.sub(r"0x[0-9a-f]+", "HERE", line)
-    word, function, file, number = frame.groups()
-    mark = marks.get(int(number)) if number and file.startswith("memcheck_") else None
-    return f"{word} {function}" + (f" {mark}" if mark else "")
-
-
-def report(text, marks):
-    """The errors: each a list of short lines. What calls a thread's first function is left out."""
-    errors, now = [], []
-    for line in text.splitlines():
-        found = re.match(r"==\d+== ?(.*)", line)
-        if not found:
-            continue
-        if found[1]:
-            now.append(shorten(found[1], marks))
-        elif now:
-            errors.append([entry for entry in now if not re.fullmatch(r"by (start_thread|clone3?|main|in_thread)", entry)])
-            now = []
-    return errors
-
-
-def run(sonde, program, *modes, options=(), marks=None, status=3):
+def run(sonde, program, *modes, options=()):
     done = sonde("memcheck", "-q", *options, "--", program, *modes)
-    assert done.returncode == status, done.stderr
-    return done.stdout, report(done.stderr, marks or marks_of(HEAP))
+    assert done.returncode == 3, done.stderr
+    return done.stdout, report(done.stderr, marks_of(HEAP))
 
 
 EXPECTED = {

@@ -5,7 +5,7 @@
  * A function is named, by its symbol in any module or in those that a pattern names, or given by its address. It is found in
  * dynamic symbols, in symbol tables, and in the debug file of a module that was stripped; in programs and libraries, also in
  * those that come later. All names of one function are one function: a hook sees a call once, by whatever name it was
- * made. The resolver of an indirect function (IFUNC) is not the function; hook what it chooses.
+ * made. The resolver of an indirect function (IFUNC) is not the function; hook what it chooses (sn_hook.resolvers).
  *
  * Hooks need calling contexts, which sn_hook_add() switches on (sn_contexts_enable()): a call ends when its frame goes, so
  * that tail calls, exceptions and longjmp are followed. After sn_contexts_enable_unwound() a call ends when the program arrives
@@ -53,6 +53,8 @@ struct sn_hook {
     const char *module;
     uint64_t address;    /**< in the client, if `function` is NULL */
     bool only_global;    /**< of the names in symbol tables, only those that other modules may use */
+    bool resolvers;      /**< not functions of that name, but what is called once, by the dynamic linker, for an indirect function's
+                              (IFUNC): it returns the address of the one that it chooses */
     sn_hook_way way;
     /** The call begins: the client is at the function's first instruction. Returns whether `end` is to be called. */
     bool (*begin)(sn_thread *thread, sn_hooked_call *call);

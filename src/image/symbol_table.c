@@ -259,13 +259,13 @@ typedef struct name_visit {
     void *data;
 } name_visit;
 
-/** An indirect function's symbol is that of its resolver. */
 static void visit_symbol(void *data, const GElf_Shdr *section, const GElf_Sym *symbol, const char *name) {
     const name_visit *to = data;
     (void)section;
     unsigned type = GELF_ST_TYPE(symbol->st_info);
-    if (type == STT_FUNC || type == STT_NOTYPE) {
-        to->visit(to->data, name, symbol->st_value, GELF_ST_BIND(symbol->st_info) != STB_LOCAL);
+    sn_function_kind kind = GELF_ST_BIND(symbol->st_info) != STB_LOCAL ? SN_FUNCTION_GLOBAL : SN_FUNCTION_LOCAL;
+    if (type == STT_FUNC || type == STT_NOTYPE || type == STT_GNU_IFUNC) {
+        to->visit(to->data, name, symbol->st_value, type == STT_GNU_IFUNC ? SN_FUNCTION_RESOLVER : kind);
     }
 }
 

@@ -51,8 +51,15 @@ typedef struct sn_frame {
     in it. Returns how many, at most `capacity`; 0 where there is no line information. */
 unsigned sn_image_inlined(sn_image *image, uint64_t address, sn_frame *frames, unsigned capacity);
 
-/** `name` is the raw name, `is_global` that other modules may see it. */
-typedef void sn_function_visitor(void *data, const char *name, uint64_t address, bool is_global);
+/** Who may see a function: other modules too, if it is global. */
+typedef enum sn_function_kind {
+    SN_FUNCTION_LOCAL,
+    SN_FUNCTION_GLOBAL,
+    SN_FUNCTION_RESOLVER, /**< the symbol is an indirect function's (STT_GNU_IFUNC): it returns which one is meant */
+} sn_function_kind;
+
+/** `name` is the raw name. */
+typedef void sn_function_visitor(void *data, const char *name, uint64_t address, sn_function_kind kind);
 
 /** Visit every name of every function: those for the dynamic linker, and those of the symbol table, which stripped files
     have in their debug file. Aliases are told each, some names twice. */

@@ -12,6 +12,7 @@
 #include "sonde/intern.h"
 #include "base/log.h"
 #include "sonde/vector.h"
+#include "jit/client_code.h"
 #include "jit/runtime.h"
 #include "service/contexts.h"
 #include "service/hooks.h"
@@ -100,9 +101,10 @@ static bool matches_module(const sn_hook *hook, const reading *of) {
     return sn_select_matches_path(hook->module, of->path) || (of->soname && fnmatch(hook->module, of->soname, 0) == 0);
 }
 
-static void consider(const sn_hook *hook, const reading *of, uint64_t address, bool is_global) {
+static void consider(const sn_hook *hook, const reading *of, uint64_t address, sn_function_kind kind) {
     if (of->only && of->only != hook) return;
-    if ((is_global || !hook->only_global) && matches_module(hook, of)) put(hook, address);
+    if (hook->resolvers != (kind == SN_FUNCTION_RESOLVER)) return;
+    if ((kind != SN_FUNCTION_LOCAL || !hook->only_global) && matches_module(hook, of)) put(hook, address);
 }
 
 /** Most names differ from the pattern in the first letters. */
@@ -111,13 +113,13 @@ static bool matches_name(const char *pattern, const char *name) {
     return !strncmp(pattern, name, literal) && !fnmatch(pattern, name, 0);
 }
 
-static void found_name(void *data, const char *name, uint64_t address, bool is_global) {
+static void found_name(void *data, const char *name, uint64_t address, sn_function_kind kind) {
     const reading *of = data;
     named_hook *named = (named_hook *)(uintptr_t)sn_hash_get(&by_name, sn_hash_bytes(name, strlen(name)), 0);
     for (; named; named = named->next)
-        if (!strcmp(named->hook->function, name)) consider(named->hook, of, address, is_global);
+        if (!strcmp(named->hook->function, name)) consider(named->hook, of, address, kind);
     for (size_t i = 0; i < by_pattern.count; i++)
-        if (matches_name(by_pattern.items[i]->function, name)) consider(by_pattern.items[i], of, address, is_global);
+        if (matches_name(by_pattern.items[i]->function, name)) consider(by_pattern.items[i], of, address, kind);
 }
 
 static void read_names(const known_code *code, const sn_hook *only) {
@@ -149,9 +151,9 @@ typedef struct search {
     uint64_t address;
 } search;
 
-static void compare_name(void *data, const char *name, uint64_t address, bool is_global) {
+static void compare_name(void *data, const char *name, uint64_t address, sn_function_kind kind) {
     search *wanted = data;
-    if (is_global && !strcmp(name, wanted->name)) wanted->address = address;
+    if (kind == SN_FUNCTION_GLOBAL && !strcmp(name, wanted->name)) wanted->address = address;
 }
 
 /** In the code that holds `address`, or, if that is 0, in any. */
@@ -208,6 +210,7 @@ void sn_hook_add(const sn_hook *hook) {
     if (is_by_name(hook)) enter_name(hook);
     else put(hook, hook->address);
     for (size_t i = 0; i < known.count && is_by_name(hook); i++) read_names(&known.items[i], hook);
-    if (known.count) sn_instrumentation_renew();
+    if (known.count && is_by_name(hook)) sn_instrumentation_renew();
     sn_lock_release(&sn_jit_lock);
+    if (known.count && !is_by_name(hook)) sn_code_discard(hook->address, hook->address + 1);
 }

@@ -282,11 +282,11 @@ typedef struct name_visit {
     void *data;
 } name_visit;
 
-static void visit_in_client(void *data, const char *name, uint64_t in_file, bool is_global) {
+static void visit_in_client(void *data, const char *name, uint64_t in_file, sn_function_kind kind) {
     const name_visit *to = data;
     uint64_t distance = in_file - to->start_in_file;
     if (distance < to->code->end - to->code->start) {
-        to->visit(to->data, name, to->code->start + distance, is_global);
+        to->visit(to->data, name, to->code->start + distance, kind);
     }
 }
 

@@ -10,23 +10,21 @@
 #include "blocks.h"
 #include "memcheck.h"
 
-static const sn_shadow_memory *shadow;
+const sn_shadow_memory *mc_shadow;
 
-void mc_addressability_init(void) { shadow = sn_shadow_memory_new(1); }
-
-const sn_shadow_memory *mc_addressability(void) { return shadow; }
+void mc_addressability_init(void) { mc_shadow = sn_shadow_memory_new(1); }
 
 static bool is_covered(uint64_t start, uint64_t size) { return size != 0 && sn_shadow_covers(start, size); }
 
 void mc_make_addressable(uint64_t start, uint64_t size) {
     if (is_covered(start, size)) {
-        sn_shadow_fill(shadow, start, size, 1);
+        sn_shadow_fill(mc_shadow, start, size, 1);
     }
 }
 
 void mc_make_unaddressable(uint64_t start, uint64_t size) {
     if (is_covered(start, size)) {
-        sn_shadow_fill(shadow, start, size, 0);
+        sn_shadow_fill(mc_shadow, start, size, 0);
     }
 }
 
@@ -35,7 +33,7 @@ bool mc_find_unaddressable(uint64_t start, uint64_t size, uint64_t *where) {
         *where = start;
         return size != 0;
     }
-    *where = sn_shadow_find_other(shadow, start, start + size, 1);
+    *where = sn_shadow_find_other(mc_shadow, start, start + size, 1);
     return *where != start + size;
 }
 

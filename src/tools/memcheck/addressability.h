@@ -9,8 +9,8 @@
 /** From the start callback. */
 void mc_addressability_init(void);
 
-/** The shadow: 1 bit a byte, 1 is addressable. */
-const sn_shadow_memory *mc_addressability(void);
+/** The shadow: 1 bit a byte, 1 is addressable. Set once; SN_FAST functions read it. */
+extern const sn_shadow_memory *mc_shadow;
 
 /** The engine's callbacks of these names. */
 void mc_memory_mapped(const sn_memory_range *range);

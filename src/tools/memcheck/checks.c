@@ -23,6 +23,7 @@
 
 #include "addressability.h"
 #include "memcheck.h"
+#include "strings.h"
 
 #define RED_ZONE 128               /* System V ABI for x86-64, 3.2.2 */
 #define STACK_REACH (UINT64_C(1) << 16) /* so far below the stack pointer accesses are looked at */
@@ -30,19 +31,26 @@
 #define VECTOR 16                  /* bytes of the smallest vector */
 
 /** An access of an instruction. Never freed: code refers to it. */
-typedef struct site {
+struct mc_site {
     uint64_t instruction;
     uint32_t size;
     bool is_write;
     bool is_call;        /**< behind it, the thread is in another function */
     bool may_be_partial; /**< if aligned, one addressable byte is enough */
     bool reads_ahead;    /**< of varying ones: only writes are checked */
-} site;
+    /* Once an error was told: the same in the same context is only counted. */
+    sn_context told;
+    mc_error *error;
+    uint64_t repeats;
+    struct mc_site *next_told;
+};
 
 /** An error that was found in the code cache. */
 typedef struct found {
-    const site *of;
+    const mc_site *of;
     uint64_t address;
+    bool is_overlap, has_size;
+    uint64_t arguments[3]; /**< of the function, if its arguments overlap */
 } found;
 
 typedef struct thread_state {
@@ -51,11 +59,9 @@ typedef struct thread_state {
     found items[MOST_FOUND];
 } thread_state;
 
-static const sn_shadow_memory *shadow;
 static sn_slot state_slot;
 
 void mc_checks_init(void) {
-    shadow = mc_addressability();
     state_slot = sn_slot_new();
 }
 
@@ -88,40 +94,113 @@ void mc_checks_thread_end(sn_thread *thread) {
 
 /* --------------------------------------------------------------------------------------------------- reporting */
 
+static pthread_mutex_t told_lock = PTHREAD_MUTEX_INITIALIZER;
+static mc_site *told; /* those that count repeats */
+
+/** Under told_lock. */
+static void tell_repeats(mc_site *of) {
+    uint64_t times = __atomic_exchange_n(&of->repeats, 0, __ATOMIC_RELAXED);
+    if (times != 0) {
+        mc_report_again(of->error, times);
+    }
+}
+
+static void note_told(mc_site *of, sn_context context, mc_error *error) {
+    if (error == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&told_lock);
+    if (of->error == NULL) {
+        of->next_told = told;
+        told = of;
+    }
+    tell_repeats(of);
+    of->error = error;
+    __atomic_store_n(&of->told, context, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&told_lock);
+}
+
+void mc_checks_tell_repeats(void) {
+    pthread_mutex_lock(&told_lock);
+    for (mc_site *of = told; of != NULL; of = of->next_told) {
+        tell_repeats(of);
+    }
+    pthread_mutex_unlock(&told_lock);
+}
+
+static void tell(sn_thread *thread, const found *item) {
+    const mc_site *of = item->of;
+    sn_context_info info;
+    sn_context context = sn_context_of(thread);
+    if (of->is_call && sn_context_describe(context, &info)) {
+        context = info.caller;
+    }
+    if (item->is_overlap) {
+        mc_report_overlap(thread, context, of->instruction, item->arguments, item->has_size);
+    } else {
+        mc_error *error = mc_report_access_in(thread, context, of->instruction, item->address, of->size, of->is_write);
+        note_told((mc_site *)of, context, error);
+    }
+}
+
 void mc_checks_tell(sn_thread *thread) {
     thread_state *state = state_of(thread);
     if (state == NULL) {
         return;
     }
     for (uint32_t i = 0; i < state->count; i++) {
-        const site *of = state->items[i].of;
-        sn_context_info info;
-        sn_context context = sn_context_of(thread);
-        if (of->is_call && sn_context_describe(context, &info)) {
-            context = info.caller;
-        }
-        mc_report_access_in(thread, context, of->instruction, state->items[i].address, of->size, of->is_write);
+        tell(thread, &state->items[i]);
     }
     state->count = 0;
 }
 
-static SN_FAST void note(sn_thread *thread, const site *of, uint64_t address) {
+/** Room for one more; NULL: it is not told. */
+static SN_FAST found *new_found(sn_thread *thread, const mc_site *of) {
     thread_state *state = state_of(thread);
     if (state == NULL || state->count == MOST_FOUND || mc_errors_are_over) {
-        return;
+        return NULL;
     }
     found *item = &state->items[state->count++];
     item->of = of;
-    item->address = address;
+    item->is_overlap = false;
     sn_attend(thread, mc_checks_tell);
+    return item;
+}
+
+/** Whether the same was told before, in the context that the thread is in: a context that nobody has asked for is another one. */
+static SN_FAST bool is_repeat(sn_thread *thread, const mc_site *of) {
+    sn_context context = sn_call_frame_of(thread)->context;
+    return context != SN_NO_CONTEXT && !of->is_call && __atomic_load_n(&of->told, __ATOMIC_ACQUIRE) == context;
+}
+
+SN_FAST void mc_checks_note(sn_thread *thread, const mc_site *of, uint64_t address) {
+    if (is_repeat(thread, of)) {
+        __atomic_fetch_add(&((mc_site *)of)->repeats, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    found *item = new_found(thread, of);
+    if (item != NULL) {
+        item->address = address;
+    }
+}
+
+SN_FAST void mc_checks_note_overlap(sn_thread *thread, const mc_site *of, const uint64_t *arguments, bool has_size) {
+    found *item = new_found(thread, of);
+    if (item != NULL) {
+        item->is_overlap = true;
+        item->has_size = has_size;
+        for (unsigned i = 0; i < 3; i++) {
+            item->arguments[i] = arguments[i];
+        }
+    }
 }
 
 /* ---------------------------------------------------------------------------------------------------- deciding */
 
-static SN_FAST bool is_addressable(uint64_t address) { return sn_shadow_covers(address, 1) && sn_shadow_get(shadow, address) != 0; }
+static SN_FAST bool is_addressable(uint64_t address) { return sn_shadow_covers(address, 1) && sn_shadow_get(mc_shadow, address) != 0; }
 
 /** Whether an access at an address is one. What is told is the access's own address, as Valgrind does. */
-static SN_FAST bool is_error(const site *of, uint64_t address) {
+static SN_FAST bool is_error(const mc_site *of, uint64_t address) {
     uint64_t good = 0;
     for (uint64_t i = 0; i < of->size; i++) {
         good += is_addressable(address + i);
@@ -132,8 +211,8 @@ static SN_FAST bool is_error(const site *of, uint64_t address) {
 
 /** Called where a bit is missing. */
 static SN_FAST void look_closer(sn_thread *thread, uint64_t of, uint64_t address) {
-    if (is_error((const site *)(uintptr_t)of, address)) {
-        note(thread, (const site *)(uintptr_t)of, address);
+    if (is_error((const mc_site *)(uintptr_t)of, address)) {
+        mc_checks_note(thread, (const mc_site *)(uintptr_t)of, address);
     }
 }
 
@@ -144,26 +223,26 @@ static SN_FAST void look_below_stack(sn_thread *thread, uint64_t of, uint64_t di
     const thread_state *state = state_of(thread);
     bool is_own = state != NULL && address >= state->stack_low && stack_pointer < state->stack_high;
     if (is_own && is_addressable(address)) { /* else it is another error, and told by the other check */
-        note(thread, (const site *)(uintptr_t)of, address);
+        mc_checks_note(thread, (const mc_site *)(uintptr_t)of, address);
     }
 }
 
 /* --------------------------------------------------------------------------------------------------- inserting */
 
-static site *new_site(const sn_instruction *instruction, uint32_t size, bool is_write, bool in_library) {
-    site *made = malloc(sizeof *made);
+static mc_site *new_site(const sn_instruction *instruction, uint32_t size, bool is_write, bool in_library) {
+    mc_site *made = malloc(sizeof *made);
     if (made == NULL) {
         sn_fail(125, "memcheck: out of memory");
     }
     bool is_call = instruction->kind == SN_KIND_CALL || instruction->kind == SN_KIND_CALL_INDIRECT;
-    *made = (site){.instruction = instruction->address, .size = size, .is_write = is_write, .is_call = is_call,
+    *made = (mc_site){.instruction = instruction->address, .size = size, .is_write = is_write, .is_call = is_call,
                    .may_be_partial = !is_write && mc_current.partial_loads_ok && size >= 8, .reads_ahead = in_library};
     return made;
 }
 
 /** Whether all bits that may belong to an access are set is one comparison; which of them do is left to the function. */
-static void check_wide(sn_block *block, const site *of, sn_value address) {
-    sn_value place = sn_shadow_address(block, shadow, address);
+static void check_wide(sn_block *block, const mc_site *of, sn_value address) {
+    sn_value place = sn_shadow_address(block, mc_shadow, address);
     unsigned bytes = of->size > 16 ? 8 : 4;
     sn_value all = sn_constant(block, bytes == 8 ? UINT64_MAX : UINT32_MAX), bits = sn_shadow_load_at(block, place, 0, bytes);
     if (of->size > 32) {
@@ -174,24 +253,24 @@ static void check_wide(sn_block *block, const site *of, sn_value address) {
     sn_call_fast_if(block, SN_NOT_EQUAL, address, sum, (void *)look_closer, (uint64_t)(uintptr_t)of);
 }
 
-static void check_narrow(sn_block *block, const site *of, sn_value address) {
-    sn_value bits = sn_shadow_load(block, shadow, address, of->size);
+static void check_narrow(sn_block *block, const mc_site *of, sn_value address) {
+    sn_value bits = sn_shadow_load(block, mc_shadow, address, of->size);
     sn_value missing = sn_compute(block, SN_XOR, bits, sn_constant(block, (UINT64_C(1) << of->size) - 1));
     sn_call_fast_if(block, SN_NOT_EQUAL, address, sn_compute(block, SN_ADD, address, missing), (void *)look_closer, (uint64_t)(uintptr_t)of);
 }
 
-static void check_any(sn_block *block, const site *of, sn_value address) {
+static void check_any(sn_block *block, const mc_site *of, sn_value address) {
     const sn_value arguments[] = {sn_current_thread(block), sn_constant(block, (uint64_t)(uintptr_t)of), address};
     sn_call_fast(block, (void *)look_closer, 3, arguments);
 }
 
-static void check_stack(sn_block *block, const site *of, sn_value address) {
+static void check_stack(sn_block *block, const mc_site *of, sn_value address) {
     sn_value end = sn_compute(block, SN_ADD, sn_stack_pointer(block), sn_constant(block, (uint64_t)-(RED_ZONE + 1)));
     sn_value distance = sn_compute(block, SN_SUBTRACT, end, address);
     sn_call_fast_if(block, SN_BELOW, distance, sn_constant(block, STACK_REACH), (void *)look_below_stack, (uint64_t)(uintptr_t)of);
 }
 
-static void check_operand(sn_block *block, unsigned operand, const site *of) {
+static void check_operand(sn_block *block, unsigned operand, const mc_site *of) {
     sn_value address = sn_operand_address(block, operand);
     bool is_power = (of->size & (of->size - 1)) == 0;
     if (is_power && of->size <= 8) {
@@ -206,7 +285,7 @@ static void check_operand(sn_block *block, unsigned operand, const site *of) {
 
 /** An instruction whose accesses are known only when it runs: each element is told. */
 static void check_varying(sn_thread *thread, const sn_access *accesses, size_t count, void *data) {
-    site access = *(const site *)data;
+    mc_site access = *(const mc_site *)data;
     for (size_t i = 0; i < count; i++) {
         access.size = accesses[i].size;
         access.is_write = accesses[i].role & SN_ROLE_WRITTEN;
@@ -284,14 +363,26 @@ void mc_checks_module_mapped(const char *path, uint64_t start, uint64_t end) {
     }
 }
 
-static bool is_library(uint64_t address) {
+mc_site *mc_checks_site(uint64_t address, uint32_t size, bool is_write) {
+    mc_site *made = calloc(1, sizeof *made);
+    if (made == NULL) {
+        sn_fail(125, "memcheck: out of memory");
+    }
+    *made = (mc_site){.instruction = address, .size = size, .is_write = is_write};
+    return made;
+}
+
+bool mc_checks_is_library(uint64_t address) {
     for (unsigned i = 0; i < libraries.count; i++) {
         if (address >= libraries.items[i].start && address < libraries.items[i].end) {
             return true;
         }
     }
-    return !has_linker;
+    return false;
 }
+
+/** Whether code is of these, or may be. */
+static bool reads_ahead(uint64_t address) { return !has_linker || mc_checks_is_library(address); }
 
 /* ------------------------------------------------------------------------------------------------------ blocks */
 
@@ -307,8 +398,8 @@ static void check_instruction(sn_block *block, unsigned index, bool in_library) 
     for (unsigned i = 0; i < count; i++) {
         const sn_operand *operand = &operands[i];
         bool is_access = operand->place == SN_PLACE_MEMORY && (operand->role & SN_ROLE_BOTH) && operand->size != 0;
-        bool reads_ahead = in_library && operand->role == SN_ROLE_READ && operand->size >= VECTOR;
-        if (is_access && !reads_ahead && !needs_no_check(operand)) {
+        bool is_ahead = in_library && operand->role == SN_ROLE_READ && operand->size >= VECTOR;
+        if (is_access && !is_ahead && !needs_no_check(operand)) {
             check_operand(block, i, new_site(instruction, operand->size, operand->role == SN_ROLE_WRITTEN, in_library));
         }
     }
@@ -318,9 +409,12 @@ void mc_checks_insert(sn_block *block) {
     if (!sn_shadow_covers(sn_block_address(block), 1)) {
         return; /* the kernel's code looks at pages of its own */
     }
-    bool in_library = is_library(sn_block_address(block));
+    bool in_library = reads_ahead(sn_block_address(block));
+    bool is_known = in_library && mc_strings_know(sn_block_reached_in(block));
     for (unsigned i = 0; i < sn_block_size(block); i++) {
         learn_stack_register(block, i);
-        check_instruction(block, i, in_library);
+        if (!is_known) {
+            check_instruction(block, i, in_library);
+        }
     }
 }

@@ -90,13 +90,19 @@ static bool is_within_limits(void) {
     return true;
 }
 
-static void count_again(mc_error *error) {
-    error->count++;
+static void count_again(mc_error *error, uint64_t times) {
+    error->count += times;
     if (error->suppressed == NULL) {
-        errors.found++;
+        errors.found += times;
     } else {
-        mc_suppression_used(error->suppressed, 0, 0);
+        mc_suppression_used(error->suppressed, times, 0, 0);
     }
+}
+
+void mc_report_again(mc_error *error, uint64_t times) {
+    pthread_mutex_lock(&lock);
+    count_again(error, times);
+    pthread_mutex_unlock(&lock);
 }
 
 static void release_texts(const mc_finding *finding) {
@@ -124,7 +130,7 @@ static void report_leak(const mc_error *error) {
     if (error->suppressed != NULL) {
         errors.leaks_suppressed++;
         errors.leak_contexts_suppressed++;
-        mc_suppression_used(error->suppressed, leak->size, leak->blocks);
+        mc_suppression_used(error->suppressed, 1, leak->size, leak->blocks);
         return;
     }
     if (leak->is_counted) {
@@ -141,7 +147,7 @@ static void report_new(mc_error *error) {
     mc_grow(&errors.items, &errors.room, errors.count + 1, sizeof *errors.items);
     errors.items[errors.count++] = error;
     if (error->suppressed != NULL) {
-        mc_suppression_used(error->suppressed, 0, 0);
+        mc_suppression_used(error->suppressed, 1, 0, 0);
         return;
     }
     errors.found++;
@@ -159,63 +165,79 @@ static void end_if_first(void) {
     }
 }
 
-void mc_report(sn_thread *thread, const mc_finding *finding) {
+mc_error *mc_report(sn_thread *thread, const mc_finding *finding) {
     pthread_mutex_lock(&lock);
     mc_error *known = is_leak(finding->kind) ? NULL : find_error(finding);
     bool is_first = false;
     if (known != NULL) {
-        count_again(known);
+        count_again(known, 1);
     } else if (is_leak(finding->kind) || is_within_limits()) {
         mc_error *error = new_error(thread, finding);
-        is_first = error->suppressed == NULL;
         if (is_leak(finding->kind)) {
-            is_first = false;
             report_leak(error);
             free(error);
         } else {
             report_new(error);
+            is_first = error->suppressed == NULL;
+            known = error;
         }
     }
     pthread_mutex_unlock(&lock);
-    if (known != NULL) {
-        release_texts(finding);
-    }
     if (is_first) {
         end_if_first();
+    } else if (known != NULL && known->finding.what != finding->what) {
+        release_texts(finding);
     }
+    return known;
 }
 
 /** Whether this error is known and was counted again; `finding` has no texts yet. */
-static bool was_known(const mc_finding *finding) {
+static bool was_known(const mc_finding *finding, mc_error **known) {
     pthread_mutex_lock(&lock);
-    mc_error *known = find_error(finding);
-    if (known != NULL) {
-        count_again(known);
+    *known = find_error(finding);
+    if (*known != NULL) {
+        count_again(*known, 1);
     }
     bool is_wanted = !mc_errors_are_over;
     pthread_mutex_unlock(&lock);
-    return known != NULL || !is_wanted;
+    return *known != NULL || !is_wanted;
 }
 
 void mc_report_access(sn_thread *thread, uint64_t instruction, uint64_t address, uint64_t size, bool is_write) {
     mc_report_access_in(thread, sn_context_of(thread), instruction, address, size, is_write);
 }
 
-void mc_report_access_in(sn_thread *thread, sn_context context, uint64_t instruction, uint64_t address, uint64_t size, bool is_write) {
+mc_error *mc_report_access_in(sn_thread *thread, sn_context context, uint64_t instruction, uint64_t address, uint64_t size, bool is_write) {
     mc_finding finding = {.kind = is_write ? MC_INVALID_WRITE : MC_INVALID_READ, .size = size,
                           .stack = mc_stack_of(context, instruction)};
-    if (was_known(&finding)) {
-        return;
+    mc_error *known;
+    if (was_known(&finding, &known)) {
+        return known;
     }
     finding.what = mc_text("Invalid %s of size %lu", is_write ? "write" : "read", size);
     finding.note_count = mc_describe_address(thread, address, finding.notes);
+    return mc_report(thread, &finding);
+}
+
+void mc_report_overlap(sn_thread *thread, sn_context context, uint64_t function, const uint64_t arguments[3], bool has_size) {
+    mc_finding finding = {.kind = MC_OVERLAP, .stack = mc_stack_of(context, function)};
+    mc_frame frame;
+    mc_error *known;
+    if (was_known(&finding, &known)) {
+        return;
+    }
+    const char *name = mc_stack_frames(finding.stack, &frame, 1) != 0 && frame.function != NULL ? frame.function : "???";
+    char *size = has_size ? mc_text(", %lu", arguments[2]) : mc_text("%s", "");
+    finding.what = mc_text("Source and destination overlap in %s(0x%lx, 0x%lx%s)", name, arguments[0], arguments[1], size);
+    free(size);
     mc_report(thread, &finding);
 }
 
 void mc_report_undefined(sn_thread *thread, uint64_t instruction, uint64_t size, bool is_condition, const mc_note *origin) {
     mc_finding finding = {.kind = is_condition ? MC_UNDEFINED_CONDITION : MC_UNDEFINED_VALUE, .size = size,
                           .stack = mc_stack_of(sn_context_of(thread), instruction)};
-    if (was_known(&finding)) {
+    mc_error *known;
+    if (was_known(&finding, &known)) {
         return;
     }
     finding.what = is_condition ? mc_text("Conditional jump or move depends on uninitialised value(s)")
@@ -229,7 +251,8 @@ void mc_report_undefined(sn_thread *thread, uint64_t instruction, uint64_t size,
 void mc_report_parameter(sn_thread *thread, const char *parameter, uint64_t address, bool is_undefined) {
     mc_finding finding = {.kind = MC_SYSTEM_CALL, .detail = parameter, .size = is_undefined,
                           .stack = mc_stack_here(thread)};
-    if (was_known(&finding)) {
+    mc_error *known;
+    if (was_known(&finding, &known)) {
         return;
     }
     finding.detail = mc_text("%s", parameter);

@@ -16,6 +16,7 @@
 #include "leaks.h"
 #include "report.h"
 #include "requests.h"
+#include "strings.h"
 #include "suppressions.h"
 
 SN_EXPORT extern const sn_tool sn_tool_descriptor;
@@ -182,6 +183,7 @@ static void end(void) {
     }
     sn_threads_visit(note_thread, NULL);
     mc_checks_tell(sn_running_thread());
+    mc_checks_tell_repeats();
     mc_form->ended();
     print_heap_summary();
     if (mc_current.leak_check != MC_LEAKS_NO) {
@@ -210,6 +212,7 @@ static void start(void) {
     mc_checks_init();
     mc_blocks_init();
     mc_heap_calls_init();
+    mc_strings_init();
     sn_hook_add(&exit_hook);
 }
 

@@ -101,8 +101,12 @@ typedef struct mc_finding {
     bool is_shown, is_counted; /**< leaks may be only one of these */
 } mc_finding;
 
-/** Report what the thread that runs has found. */
-void mc_report(sn_thread *thread, const mc_finding *finding);
+typedef struct mc_error mc_error;
+
+/** Report what the thread that runs has found; the error that it is, or NULL if it is not kept. */
+mc_error *mc_report(sn_thread *thread, const mc_finding *finding);
+/** A known error was found so many times more. */
+void mc_report_again(mc_error *error, uint64_t times);
 
 /** Whether a suppression matches it. */
 bool mc_report_is_suppressed(const mc_finding *finding);
@@ -115,7 +119,9 @@ extern bool mc_errors_are_over;
 /** An access of the running thread to memory that it must not access: by the instruction at `instruction`. */
 void mc_report_access(sn_thread *thread, uint64_t instruction, uint64_t address, uint64_t size, bool is_write);
 /** The same in a context that is not the current one. */
-void mc_report_access_in(sn_thread *thread, sn_context context, uint64_t instruction, uint64_t address, uint64_t size, bool is_write);
+mc_error *mc_report_access_in(sn_thread *thread, sn_context context, uint64_t instruction, uint64_t address, uint64_t size, bool is_write);
+/** The function that begins at `function` was given overlapping memory: to, from, and bytes, if it has such an argument. */
+void mc_report_overlap(sn_thread *thread, sn_context context, uint64_t function, const uint64_t arguments[3], bool has_size);
 /** An undefined value of `size` bytes was used by the instruction at `instruction`: for a conditional jump (or move) if
     `is_condition`, else as an address. `origin`: a text and a stack, or NULL. */
 void mc_report_undefined(sn_thread *thread, uint64_t instruction, uint64_t size, bool is_condition, const mc_note *origin);

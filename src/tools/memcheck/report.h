@@ -7,13 +7,13 @@
 #include "memcheck.h"
 
 /** An error that was reported: kept to the end. */
-typedef struct mc_error {
+struct mc_error {
     mc_finding finding;
     uint64_t number;         /**< "unique": from 0 on */
     uint64_t count;
     unsigned thread;
     const struct mc_suppression *suppressed; /**< by what; NULL: it is not */
-} mc_error;
+};
 
 /** Totals for the last lines. */
 typedef struct mc_summary {

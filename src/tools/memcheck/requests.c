@@ -105,6 +105,7 @@ static bool memcheck_request(sn_thread *thread, const uint64_t arguments[6], uin
 
 bool mc_request(sn_thread *thread, const uint64_t arguments[6], uint64_t *result) {
     if (arguments[0] == COUNT_ERRORS) {
+        mc_checks_tell_repeats();
         *result = mc_error_count();
         return true;
     }

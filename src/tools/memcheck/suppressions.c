@@ -131,9 +131,9 @@ const mc_suppression *mc_suppression_of(const mc_finding *finding) {
     return found;
 }
 
-void mc_suppression_used(const mc_suppression *suppression, uint64_t bytes, uint64_t blocks) {
+void mc_suppression_used(const mc_suppression *suppression, uint64_t times, uint64_t bytes, uint64_t blocks) {
     mc_suppression *used = (mc_suppression *)suppression;
-    used->used++;
+    used->used += times;
     used->bytes += bytes;
     used->blocks += blocks;
 }

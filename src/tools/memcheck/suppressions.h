@@ -14,8 +14,8 @@ void mc_suppressions_read(const sn_texts *files);
 /** The suppression that matches what was found, or NULL. */
 const mc_suppression *mc_suppression_of(const mc_finding *finding);
 
-/** It was used once more, for a leak of so many bytes and blocks. */
-void mc_suppression_used(const mc_suppression *suppression, uint64_t bytes, uint64_t blocks);
+/** It was used so many times more, for a leak of so many bytes and blocks. */
+void mc_suppression_used(const mc_suppression *suppression, uint64_t times, uint64_t bytes, uint64_t blocks);
 
 /** A line for each that was used, for -s and -v. */
 void mc_suppressions_list(void);

@@ -1,0 +1,273 @@
+/**
+ * @fileoverview Functions on memory and strings. See strings.h.
+ *
+ * The C library chooses between several bodies of each when it is loaded: the symbol is that of a function that returns the one
+ * chosen (IFUNC, ELF gABI extension STT_GNU_IFUNC). So hooks by name have that called, and hook what it returns. Those hooks are fast ones:
+ * they go through what the function is going to read and write, up to where it stops, and note the first byte that it must not.
+ *
+ * memcpy and memmove are one body there: whether its arguments may overlap is not known, and not told.
+ */
+#include "strings.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sonde/hooks.h>
+
+#include "addressability.h"
+#include "checks.h"
+
+typedef enum work {
+    COPY,       /**< (to, from, bytes) */
+    FILL,       /**< (to, byte, bytes) */
+    FIND,       /**< (from, byte, bytes) */
+    COMPARE,    /**< (left, right, bytes) */
+    LENGTH,     /**< (string) */
+    LENGTH_N,   /**< (string, most bytes) */
+    CHARACTER,  /**< (string, byte): up to it, or to the end */
+    COMPARE_STRINGS,   /**< (left, right) */
+    COMPARE_STRINGS_N, /**< (left, right, most bytes) */
+    COPY_STRING,       /**< (to, from) */
+    COPY_STRING_N,     /**< (to, from, bytes): what is behind the string's end is filled */
+    APPEND,            /**< (to, from) */
+    APPEND_N,          /**< (to, from, most bytes) */
+} work;
+
+typedef struct function {
+    const char *name;
+    work does;
+    bool overlap_is_wrong;
+} function;
+
+/** Of names of one resolver only one (index is strchr, rindex strrchr, bcmp memcmp). */
+static const function functions[] = {
+    {"memcpy", COPY, true}, {"__memcpy_chk", COPY, true}, {"mempcpy", COPY, true}, {"__mempcpy_chk", COPY, true},
+    {"memmove", COPY, false}, {"__memmove_chk", COPY, false}, {"memset", FILL, false}, {"__memset_chk", FILL, false},
+    {"memchr", FIND, false}, {"memcmp", COMPARE, false}, {"strlen", LENGTH, false},
+    {"strnlen", LENGTH_N, false}, {"strchr", CHARACTER, false}, {"strchrnul", CHARACTER, false},
+    {"strrchr", LENGTH, false}, {"strcmp", COMPARE_STRINGS, false},
+    {"strncmp", COMPARE_STRINGS_N, false}, {"strcpy", COPY_STRING, true}, {"stpcpy", COPY_STRING, true},
+    {"strncpy", COPY_STRING_N, true}, {"stpncpy", COPY_STRING_N, true}, {"strcat", APPEND, true}, {"strncat", APPEND_N, true},
+};
+
+enum { FUNCTIONS = sizeof functions / sizeof functions[0], MOST_BODIES = 256 };
+
+/** A body that was chosen. */
+typedef struct body {
+    const function *of;
+    uint64_t address;
+    bool overlap_is_wrong;
+    sn_hook hook;
+    mc_site *reads, *writes;
+} body;
+
+static sn_hook resolvers[FUNCTIONS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static body *bodies[MOST_BODIES];
+static unsigned body_count;
+
+bool mc_strings_know(uint64_t address) {
+    for (unsigned i = 0; i < __atomic_load_n(&body_count, __ATOMIC_ACQUIRE); i++) {
+        if (bodies[i]->address == address) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ----------------------------------------------------------------------------------- what a function will access */
+
+#define STEP 256 /* bytes looked at before the next are asked for */
+
+/** Where a range stops to be addressable; `most`: it does not. */
+static SN_FAST uint64_t reach_of(uint64_t address, uint64_t most) {
+    const sn_shadow_memory *shadow = mc_shadow;
+    if (!sn_shadow_covers(address, 1)) {
+        return 0;
+    }
+    if (!sn_shadow_covers(address, most)) {
+        return most < STEP ? 0 : reach_of(address, STEP / 2);
+    }
+    return sn_shadow_find_other(shadow, address, address + most, 1) - address;
+}
+
+static SN_FAST void check_range(sn_thread *thread, const mc_site *of, uint64_t address, uint64_t size) {
+    uint64_t good = size != 0 ? reach_of(address, size) : 0;
+    if (good != size) {
+        mc_checks_note(thread, of, address + good);
+    }
+}
+
+/** Whether a byte ends the search. */
+static SN_FAST bool stops(uint8_t byte, int wanted, bool at_end) { return byte == wanted || (at_end && byte == 0); }
+
+/** How many bytes are read up to the one that ends the search; `*is_good` false if an unaddressable one comes first, which is told. */
+static SN_FAST uint64_t check_search(sn_thread *thread, const mc_site *of, uint64_t from, uint64_t most, int wanted, bool at_end, bool *is_good) {
+    const uint8_t *bytes = (const uint8_t *)(uintptr_t)from;
+    uint64_t done = 0;
+    *is_good = true;
+    while (done < most) {
+        uint64_t step = most - done < STEP ? most - done : STEP, good = reach_of(from + done, step);
+        for (uint64_t end = done + good; done < end; done++) {
+            if (stops(bytes[done], wanted, at_end)) {
+                return done + 1;
+            }
+        }
+        if (good < step) {
+            mc_checks_note(thread, of, from + done);
+            *is_good = false;
+            return done;
+        }
+    }
+    return done;
+}
+
+/** Both sides are read up to the first difference. */
+static SN_FAST void check_comparison(sn_thread *thread, const mc_site *of, uint64_t left, uint64_t right, uint64_t most, bool at_end) {
+    const uint8_t *a = (const uint8_t *)(uintptr_t)left, *b = (const uint8_t *)(uintptr_t)right;
+    for (uint64_t done = 0; done < most;) {
+        uint64_t step = most - done < STEP ? most - done : STEP;
+        uint64_t good_left = reach_of(left + done, step), good_right = reach_of(right + done, step);
+        uint64_t end = done + (good_left < good_right ? good_left : good_right);
+        for (; done < end; done++) {
+            if (a[done] != b[done] || (at_end && a[done] == 0)) {
+                return;
+            }
+        }
+        if (good_left < step || good_right < step) {
+            mc_checks_note(thread, of, (good_left <= good_right ? left : right) + done);
+            return;
+        }
+    }
+}
+
+static SN_FAST bool overlap(uint64_t to, uint64_t written, uint64_t from, uint64_t read) {
+    return written != 0 && read != 0 && to < from + read && from < to + written;
+}
+
+static SN_FAST void check_copy(sn_thread *thread, const body *of, const uint64_t *arguments, uint64_t to, uint64_t written, uint64_t read,
+                               bool has_size) {
+    check_range(thread, of->writes, to, written);
+    if (of->overlap_is_wrong && overlap(to, written, arguments[1], read)) {
+        mc_checks_note_overlap(thread, of->writes, arguments, has_size);
+    }
+}
+
+static SN_FAST void check_string_copy(sn_thread *thread, const body *of, const uint64_t *arguments) {
+    work does = of->of->does;
+    bool has_size = does == COPY_STRING_N || does == APPEND_N, is_good;
+    uint64_t most = has_size ? arguments[2] : UINT64_MAX / 2, to = arguments[0];
+    if (does == APPEND || does == APPEND_N) {
+        uint64_t length = check_search(thread, of->reads, to, UINT64_MAX / 2, 0, true, &is_good);
+        if (!is_good) {
+            return;
+        }
+        to += length - 1;
+    }
+    uint64_t read = check_search(thread, of->reads, arguments[1], most, 0, true, &is_good), written = read;
+    if (!is_good) {
+        return;
+    }
+    if (does == COPY_STRING_N) {
+        written = arguments[2];
+    } else if (does == APPEND_N && (read == 0 || ((const uint8_t *)(uintptr_t)arguments[1])[read - 1] != 0)) {
+        written = read + 1;
+    }
+    check_copy(thread, of, arguments, to, written, read, has_size);
+}
+
+static SN_FAST bool body_begins(sn_thread *thread, sn_hooked_call *call) {
+    const body *of = call->hook->data;
+    const uint64_t *arguments = call->arguments;
+    bool is_good;
+    switch (of->of->does) {
+    case COPY:
+        check_range(thread, of->reads, arguments[1], arguments[2]);
+        check_copy(thread, of, arguments, arguments[0], arguments[2], arguments[2], true);
+        break;
+    case FILL:
+        check_range(thread, of->writes, arguments[0], arguments[2]);
+        break;
+    case FIND:
+        check_search(thread, of->reads, arguments[0], arguments[2], (uint8_t)arguments[1], false, &is_good);
+        break;
+    case COMPARE:
+        check_comparison(thread, of->reads, arguments[0], arguments[1], arguments[2], false);
+        break;
+    case LENGTH:
+        check_search(thread, of->reads, arguments[0], UINT64_MAX / 2, 0, true, &is_good);
+        break;
+    case LENGTH_N:
+        check_search(thread, of->reads, arguments[0], arguments[1], 0, true, &is_good);
+        break;
+    case CHARACTER:
+        check_search(thread, of->reads, arguments[0], UINT64_MAX / 2, (uint8_t)arguments[1], true, &is_good);
+        break;
+    case COMPARE_STRINGS:
+        check_comparison(thread, of->reads, arguments[0], arguments[1], UINT64_MAX / 2, true);
+        break;
+    case COMPARE_STRINGS_N:
+        check_comparison(thread, of->reads, arguments[0], arguments[1], arguments[2], true);
+        break;
+    default:
+        check_string_copy(thread, of, arguments);
+    }
+    return false;
+}
+
+/* ----------------------------------------------------------------------------------------- finding the bodies */
+
+static body *body_at(uint64_t address) {
+    for (unsigned i = 0; i < body_count; i++) {
+        if (bodies[i]->address == address) {
+            return bodies[i];
+        }
+    }
+    return NULL;
+}
+
+static void add_body(const function *of, uint64_t address) {
+    pthread_mutex_lock(&lock);
+    body *made = body_at(address);
+    bool is_new = made == NULL && body_count < MOST_BODIES;
+    if (made != NULL) {
+        made->overlap_is_wrong &= of->overlap_is_wrong; /* it has several names */
+    } else if (is_new) {
+        made = calloc(1, sizeof *made);
+        if (made == NULL) {
+            sn_fail(125, "memcheck: out of memory");
+        }
+        *made = (body){.of = of, .address = address, .overlap_is_wrong = of->overlap_is_wrong};
+        made->reads = mc_checks_site(address, 1, false);
+        made->writes = mc_checks_site(address, 1, true);
+        made->hook = (sn_hook){.address = address, .way = SN_HOOK_FAST, .begin = body_begins, .data = made};
+        bodies[body_count] = made;
+        __atomic_store_n(&body_count, body_count + 1, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&lock);
+    if (is_new) {
+        mc_name_function(address, of->name);
+        sn_hook_add(&made->hook);
+    }
+}
+
+/** Who chooses is called: by its hook first, so that it is known what is chosen. */
+static bool resolver_begins(sn_thread *thread, sn_hooked_call *call) {
+    uint64_t chosen;
+    if (!sn_hook_answer(call, &chosen)) {
+        sn_hook_call(thread, call, sn_hook_function(call), call->arguments, 4);
+        return false;
+    }
+    add_body(call->hook->data, chosen);
+    sn_hook_return(call, chosen);
+    return false;
+}
+
+void mc_strings_init(void) {
+    for (unsigned i = 0; i < FUNCTIONS; i++) {
+        resolvers[i] = (sn_hook){.function = functions[i].name, .module = "libc.so*", .resolvers = true, .way = SN_HOOK_SLOW,
+                                 .begin = resolver_begins, .data = (void *)&functions[i]};
+        sn_hook_add(&resolvers[i]);
+    }
+}

@@ -1,0 +1,15 @@
+/**
+ * @fileoverview The C library's functions that work on memory and strings: what they are given. See strings.c.
+ */
+#ifndef MEMCHECK_STRINGS_H
+#define MEMCHECK_STRINGS_H
+
+#include "memcheck.h"
+
+/** From the start callback. */
+void mc_strings_init(void);
+
+/** Whether a function that begins at an address is one whose arguments are looked at: its own accesses need no check then. */
+bool mc_strings_know(uint64_t function);
+
+#endif
