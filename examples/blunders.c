@@ -25,7 +25,7 @@ int main(void) {
     int total = sum(head);
     head = NULL; /* nobody points to the list any more */
     char *text = malloc(8);
-    strcpy(text, "seven..");
+    strcpy(text, "eight...");
     free(text);
     free(text);
     return total != 3;

@@ -65,7 +65,7 @@ struct sn_hook {
 };
 
 /** Hook. From the start callback; from others it takes effect in all threads before they go on to client code, and
-    calls that are in progress have no end. The same function may have several hooks: `begin` is called in the order in which
+    calls that are in progress have no end. A hook by address costs no more than the code there being translated anew. The same function may have several hooks: `begin` is called in the order in which
     they were added, `end` in the opposite one. At most 65536 hooks. */
 void sn_hook_add(const sn_hook *hook);
 
