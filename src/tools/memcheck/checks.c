@@ -410,6 +410,7 @@ void mc_checks_insert(sn_block *block) {
         return; /* the kernel's code looks at pages of its own */
     }
     bool in_library = reads_ahead(sn_block_address(block));
+    /* Which function a block belongs to is known because calls are followed (sn_contexts_enable()). */
     bool is_known = in_library && mc_strings_know(sn_block_reached_in(block));
     for (unsigned i = 0; i < sn_block_size(block); i++) {
         learn_stack_register(block, i);

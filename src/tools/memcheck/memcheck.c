@@ -207,7 +207,6 @@ static void start(void) {
     mc_form = mc_current.is_xml ? &mc_xml_form : &mc_text_form;
     mc_suppressions_read(&mc_current.suppressions);
     number_slot = sn_slot_new();
-    sn_contexts_enable_unwound(); /* calls cost nothing, and are what the stack shows, as in Valgrind */
     mc_addressability_init();
     mc_checks_init();
     mc_blocks_init();
