@@ -64,7 +64,7 @@ extern "C" {
 #define sn_sorted_holding(vector, start, end, address)                                                    \
     ({                                                                                                    \
         uint64_t sn_sorted_address = (address);                                                           \
-        __typeof__(&(vector)->items[0]) sn_sorted_held = sn_sorted_before((vector), start, sn_sorted_address); \
+        __typeof__(*(vector)->items) *sn_sorted_held = sn_sorted_before((vector), start, sn_sorted_address); \
         sn_sorted_held && sn_sorted_address < sn_sorted_held->end ? sn_sorted_held : NULL;                \
     })
 
@@ -74,7 +74,7 @@ extern "C" {
     ({                                                                                                    \
         __typeof__(vector) sn_sorted_into = (vector);                                                     \
         uint64_t sn_sorted_key = (wanted);                                                                \
-        __typeof__(&sn_sorted_into->items[0]) sn_sorted_new = sn_vector_insert(                           \
+        __typeof__(*sn_sorted_into->items) *sn_sorted_new = sn_vector_insert(                           \
             sn_sorted_into, sn_sorted_behind(sn_sorted_into->items, sn_sorted_into->count,                \
                                              SN_SORTED_SHAPE(sn_sorted_into, member), sn_sorted_key));    \
         sn_sorted_new->member = sn_sorted_key;                                                            \
@@ -85,7 +85,7 @@ extern "C" {
 #define sn_sorted_merge(vector, from, member)                                                             \
     do {                                                                                                  \
         __typeof__(vector) sn_sorted_into = (vector);                                                     \
-        __typeof__(&(from)->items[0]) sn_sorted_others = (from)->items;                                   \
+        const __typeof__(*(from)->items) *sn_sorted_others = (from)->items;                                   \
         size_t sn_sorted_count = (from)->count;                                                           \
         (void)(sn_sorted_into->items == sn_sorted_others);                                                \
         sn_vector_reserve(sn_sorted_into, sn_sorted_into->count + sn_sorted_count);                       \

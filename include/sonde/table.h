@@ -116,6 +116,10 @@ typedef struct sn_table {
     for (SN_TABLE_ENTRY(table) entry = NULL;                                                       \
          (entry = (SN_TABLE_ENTRY(table))sn_table_next(&(table)->core, entry, SN_TABLE_SHAPE(table))) != NULL;)
 
+/** A copy for sn_table_each() and sn_table_find(), of a reserved table to which another thread, one alone, adds meanwhile by
+    sn_table_insert_fast(): what comes meanwhile may be missing, or have half of its key, and values may be older ones. */
+#define sn_table_view(table) ((__typeof__(*(table))){.core = sn_table_seen(&(table)->core)})
+
 /** Have the memory fetched where the entry of `key` is likely to be: it will be asked for. */
 #define sn_table_expect(table, wanted)                                                                    \
     do {                                                                                                  \
@@ -140,7 +144,7 @@ typedef struct sn_table {
 /* ------------------------------------------------------------------- what the macros are made of */
 
 /** Pointer to an entry. */
-#define SN_TABLE_ENTRY(table) __typeof__(&(table)->entries[0])
+#define SN_TABLE_ENTRY(table) __typeof__(*(table)->entries) *
 /** Words of a key, bytes of an entry. */
 #define SN_TABLE_SHAPE(table) SN_TABLE_KEY_WORDS(*(table)->entries), sizeof *(table)->entries
 /** With a length that no array may have where a type is no entry. */
@@ -290,6 +294,15 @@ SN_TABLE_INLINE void *sn_table_next(const sn_table *table, const void *before, s
         if (!sn_table_is_zero(entry, words)) return entry;
     }
     return at == table->room && table->has_zero ? sn_table_entry(table, at, size) : NULL;
+}
+
+/** Tables are replaced with `entries` first: what is read the other way round is never too large. */
+SN_TABLE_INLINE sn_table sn_table_seen(const sn_table *table) {
+    sn_table seen = {NULL, __atomic_load_n(&table->room, __ATOMIC_ACQUIRE), 0, false, NULL, 0};
+    seen.entries = __atomic_load_n(&table->entries, __ATOMIC_ACQUIRE);
+    seen.used = table->used;
+    seen.has_zero = table->has_zero;
+    return seen;
 }
 
 SN_TABLE_INLINE void sn_table_prefetch(const sn_table *table, const void *wanted, size_t words, size_t size) {

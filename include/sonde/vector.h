@@ -60,6 +60,19 @@ void sn_vector_grow(void **items, size_t *room, size_t wanted, size_t element_si
         sn_vector_new;                                                           \
     })
 
+/** Let there be at least `wanted` elements: new ones are zero. */
+#define sn_vector_extend(vector, wanted)                                                              \
+    do {                                                                                              \
+        __typeof__(vector) sn_vector_self = (vector);                                                 \
+        size_t sn_vector_end = (wanted);                                                              \
+        if (sn_vector_self->count < sn_vector_end) {                                                  \
+            sn_vector_reserve(sn_vector_self, sn_vector_end);                                         \
+            memset(sn_vector_self->items + sn_vector_self->count, 0,                                  \
+                   (sn_vector_end - sn_vector_self->count) * sizeof *sn_vector_self->items);          \
+            sn_vector_self->count = sn_vector_end;                                                    \
+        }                                                                                             \
+    } while (0)
+
 /** Pointer to a new zeroed element before the one at `position` (at most count). */
 #define sn_vector_insert(vector, position)                                       \
     ({                                                                           \

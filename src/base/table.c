@@ -63,16 +63,17 @@ void sn_table_grow(sn_table *table, size_t words, size_t size) {
     table->reserved_size = 0;
 }
 
-/** The next table lies behind the last one. That one's memory is given up: nobody may be asked to take it back. */
+/** The next table lies behind the last one. That one's memory is given up: nobody may be asked to take it back, and another thread
+    may be reading it (sn_table_view()), who sees the new one when it is complete. */
 SN_FAST bool sn_table_grow_reserved(sn_table *table, size_t words, size_t size) {
-    sn_table old = {.entries = table->entries, .room = table->room, .has_zero = table->has_zero};
-    char *next = (char *)old.entries + (old.room + 1) * size;
+    char *next = (char *)table->entries + (table->room + 1) * size;
     size_t left = table->reserved_size - (size_t)(next - (char *)table->reserved);
-    if (!table->reserved || (2 * old.room + 1) * size > left)
+    sn_table grown = {.entries = next, .room = 2 * table->room};
+    if (!table->reserved || (grown.room + 1) * size > left)
         return false;
-    table->entries = next;
-    table->room = 2 * old.room;
-    move_entries(table, &old, words, size);
+    move_entries(&grown, table, words, size);
+    __atomic_store_n(&table->entries, grown.entries, __ATOMIC_RELEASE);
+    __atomic_store_n(&table->room, grown.room, __ATOMIC_RELEASE);
     return true;
 }
 

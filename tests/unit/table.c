@@ -77,7 +77,8 @@ static void the_loop_sees_each_entry_once(void **state) {
     for (size_t key = 0; key < KEYS; key++)
         sn_table_insert(&table, key_of(key), NULL)->value = key;
     static unsigned seen[KEYS];
-    sn_table_each(&table, entry) {
+    const __typeof__(table) constant = table;
+    sn_table_each(&constant, entry) {
         wide_key expected = key_of(entry->value);
         assert_memory_equal(&entry->key, &expected, sizeof expected);
         seen[entry->value]++;
@@ -128,6 +129,10 @@ static void a_reserved_table_grows_and_ends(void **state) {
         assert_int_equal(sn_table_find(&table, key_of(key))->value, key);
     assert_ptr_equal(table.core.reserved, reserved);
     assert_true((char *)&table.entries[table.core.room + 1] <= (const char *)reserved + size);
+    __typeof__(table) seen = sn_table_view(&table);
+    size_t seen_count = 0;
+    sn_table_each(&seen, entry) seen_count += entry->value < KEYS;
+    assert_int_equal(seen_count, KEYS);
     /* What is there can be had again, but nothing more. */
     size_t key = KEYS;
     while (insert_fast(&table, (wide_key){.address = key, .column = 1}, key))

@@ -59,6 +59,22 @@ static void insertion_and_removal_keep_the_order(void **state) {
     sn_vector_release(&vector);
 }
 
+static void extending_adds_zeros(void **state) {
+    (void)state;
+    SN_VECTOR(uint64_t) vector = {0};
+    sn_vector_extend(&vector, 3000);
+    assert_int_equal(vector.count, 3000);
+    for (size_t i = 0; i < 3000; i++)
+        vector.items[i] = 7;
+    sn_vector_extend(&vector, 10);
+    assert_int_equal(vector.count, 3000);
+    sn_vector_clear(&vector);
+    sn_vector_extend(&vector, 100000);
+    for (size_t i = 0; i < 100000; i++)
+        assert_int_equal(vector.items[i], 0);
+    sn_vector_release(&vector);
+}
+
 static void reserved_room_moves_nothing(void **state) {
     (void)state;
     SN_VECTOR(uint64_t) vector = {0};
@@ -75,6 +91,7 @@ int main(void) {
         cmocka_unit_test(elements_survive_growth),
         cmocka_unit_test(added_elements_are_zero_after_clear),
         cmocka_unit_test(insertion_and_removal_keep_the_order),
+        cmocka_unit_test(extending_adds_zeros),
         cmocka_unit_test(reserved_room_moves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

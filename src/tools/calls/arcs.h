@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <sonde/table.h>
+
 #include "events.h"
 
 /** How a function was entered. */
@@ -24,24 +26,18 @@ typedef struct calls_way {
 } calls_way;
 
 typedef struct calls_arc {
-    calls_way way;     /**< target 0: free */
+    calls_way key;
     uint64_t count;
     uint64_t inclusive;/**< instructions */
     uint64_t system[CALLS_SYSTEM_EVENTS];
 } calls_arc;
 
 static inline bool calls_arc_is_empty(const calls_arc *arc) {
-    return arc->way.target == 0 || (arc->count | arc->inclusive | arc->system[0]) == 0;
+    return (arc->count | arc->inclusive | arc->system[0]) == 0;
 }
 
-/** Open addressing; grows in address space that is reserved. */
-typedef struct calls_arcs {
-    calls_arc *table;
-    uint64_t mask;
-    uint64_t count;
-    calls_arc *reserved; /**< all of the space */
-    calls_arc *next;     /**< where the next, twice as large table will be; NULL: the last one is reached */
-} calls_arcs;
+/** Grows in address space that is reserved. */
+typedef SN_TABLE(calls_arc) calls_arcs;
 
 /** Returns whether there is address space for it. */
 bool calls_arcs_init(calls_arcs *arcs);

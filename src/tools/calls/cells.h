@@ -10,30 +10,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <sonde/table.h>
 #include <sonde/tool.h>
 
 typedef struct calls_cell {
-    uint64_t key;    /**< the context in the upper half, the counter in the lower, and one added; 0: free */
+    uint64_t key;    /**< the context in the upper half, the counter in the lower */
     uint64_t count;
 } calls_cell;
 
-/** Open addressing; grows in address space that is reserved. */
-typedef struct calls_cells {
-    calls_cell *table; /**< NULL: there are none */
-    uint64_t mask;
-    uint64_t count;
-    calls_cell *reserved;
-    calls_cell *next;  /**< where the next, twice as large table will be; NULL: the last one is reached */
-} calls_cells;
+/** Grows in address space that is reserved. All zero is an empty one that has none. */
+typedef SN_TABLE(calls_cell) calls_cells;
 
-static inline bool calls_cell_is_used(const calls_cell *cell) {
-    return cell->key != 0;
-}
 static inline uint32_t calls_cell_context(const calls_cell *cell) {
-    return (uint32_t)((cell->key - 1) >> 32);
+    return (uint32_t)(cell->key >> 32);
 }
 static inline sn_counter calls_cell_counter(const calls_cell *cell) {
-    return (sn_counter)(cell->key - 1);
+    return (sn_counter)cell->key;
 }
 
 /** Returns whether there is address space for it. */

@@ -8,22 +8,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sonde/collections.h>
 #include <sonde/tool.h>
 
 #include "separate.h"
 
-enum { CHAINS = 1 << 14 };
-
-static calls_function *chains[CHAINS];
-static uint32_t function_count;
+/** Functions by name and object, both interned. */
+typedef struct function_key {
+    const char *name, *object;
+} function_key;
+typedef struct known_function {
+    function_key key;
+    calls_function *function;
+} known_function;
+static SN_TABLE(known_function) functions;
+static sn_arena function_memory;
 
 /** Where functions without symbols begin, and pieces of functions in code without symbols: sorted. */
 typedef struct beginning {
     uint64_t address;
     uint64_t owner;   /**< an address in the function that it is a piece of; 0: a function begins */
 } beginning;
-static beginning *unnamed;
-static size_t unnamed_count, unnamed_room;
+static SN_VECTOR(beginning) unnamed;
 
 /** Addresses with the same place, of those that were looked up last: where an address begins. */
 typedef struct known_place {
@@ -47,44 +53,32 @@ static bool is_same(const char *a, const char *b) {
 }
 
 static calls_function *function_of(const char *name, const char *object, uint64_t entry, bool has_symbol) {
-    uint64_t hash = 5381;
-    for (const char *letter = name; *letter != 0; letter++) {
-        hash = hash * 33 + (unsigned char)*letter;
-    }
-    calls_function **chain = &chains[hash % CHAINS];
-    for (calls_function *function = *chain; function != NULL; function = function->next) {
-        if (is_same(function->name, name) && is_same(function->object, object)) {
-            function->entry = entry < function->entry ? entry : function->entry;
-            return function;
-        }
+    bool is_new;
+    const function_key key = {sn_intern(name), object != NULL ? sn_intern(object) : NULL};
+    known_function *known = sn_table_insert(&functions, key, &is_new);
+    if (!is_new) {
+        known->function->entry = entry < known->function->entry ? entry : known->function->entry;
+        return known->function;
     }
     sn_location location;
-    calls_function *function = checked(malloc(sizeof *function));
     sn_locate(entry, &location);
-    *function = (calls_function){.next = *chain, .name = checked(strdup(name)), .object = object, .file = location.file,
-                                 .entry = entry, .has_symbol = has_symbol, .number = function_count++};
-    return *chain = function;
+    known->function = sn_arena_allocate(&function_memory, sizeof *known->function);
+    *known->function = (calls_function){.name = key.name, .object = object, .file = location.file, .entry = entry,
+                                        .has_symbol = has_symbol, .number = (uint32_t)sn_table_count(&functions) - 1};
+    return known->function;
 }
 
 /** What begins last at or before an address in code that has no symbols, NULL if nothing does. The next one ends what is the
     same, if it lies before *until. */
 static const beginning *unnamed_before(uint64_t address, const char *module, uint64_t *until) {
-    size_t low = 0, high = unnamed_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (unnamed[middle].address <= address) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+    size_t end = sn_sorted_behind(unnamed.items, unnamed.count, SN_SORTED_SHAPE(&unnamed, address), address);
+    if (end < unnamed.count && unnamed.items[end].address < *until) {
+        *until = unnamed.items[end].address;
     }
-    if (low < unnamed_count && unnamed[low].address < *until) {
-        *until = unnamed[low].address;
-    }
+    const beginning *last = end > 0 ? &unnamed.items[end - 1] : NULL;
     sn_location location;
-    bool is_near = low > 0 && sn_locate(unnamed[low - 1].address, &location) == (module != NULL) &&
-                   is_same(location.module, module);
-    return is_near ? &unnamed[low - 1] : NULL;
+    bool is_near = last != NULL && sn_locate(last->address, &location) == (module != NULL) && is_same(location.module, module);
+    return is_near ? last : NULL;
 }
 
 static calls_place look_up(uint64_t address, uint64_t *until);
@@ -150,67 +144,21 @@ calls_place calls_place_of(uint64_t address) {
 /* ----------------------------------------------------------------------------- entries */
 
 /** Addresses that are called, of which those without symbols will be entries: many are the same. */
-static uint64_t *called;
-static size_t called_count, called_room;
+typedef struct called_address {
+    uint64_t address;
+} called_address;
+static SN_VECTOR(called_address) called;
 
 void calls_functions_learn(uint64_t entry) {
-    if (called_count == called_room) {
-        called_room = called_room == 0 ? 1 << 12 : 2 * called_room;
-        called = checked(reallocarray(called, called_room, sizeof *called));
-    }
-    called[called_count++] = entry;
-}
-
-static int by_value(const void *left, const void *right) {
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
-}
-
-/** Sort them, and keep each once. Returns how many are left. */
-static size_t sorted_once(uint64_t *values, size_t count) {
-    size_t kept = 0;
-    if (count > 0) {
-        qsort(values, count, sizeof *values, by_value);
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (kept == 0 || values[kept - 1] != values[i]) {
-            values[kept++] = values[i];
-        }
-    }
-    return kept;
+    sn_vector_add(&called)->address = entry;
 }
 
 static void add_beginning(uint64_t address, uint64_t owner) {
-    if (unnamed_count == unnamed_room) {
-        unnamed_room = unnamed_room == 0 ? 1 << 10 : 2 * unnamed_room;
-        unnamed = checked(reallocarray(unnamed, unnamed_room, sizeof *unnamed));
-    }
-    unnamed[unnamed_count++] = (beginning){.address = address, .owner = owner};
-}
-
-/** Functions before pieces: what is called is no piece. */
-static int by_address(const void *left, const void *right) {
-    const beginning *a = left, *b = right;
-    int order = (a->address > b->address) - (a->address < b->address);
-    return order != 0 ? order : (a->owner > b->owner) - (a->owner < b->owner);
-}
-
-static void sort_beginnings(void) {
-    size_t kept = 0;
-    if (unnamed_count > 0) {
-        qsort(unnamed, unnamed_count, sizeof *unnamed, by_address);
-    }
-    for (size_t i = 0; i < unnamed_count; i++) {
-        if (kept == 0 || unnamed[kept - 1].address != unnamed[i].address) {
-            unnamed[kept++] = unnamed[i];
-        }
-    }
-    unnamed_count = kept;
+    *sn_vector_add(&unnamed) = (beginning){.address = address, .owner = owner};
 }
 
 /** Pieces that were found; they are put among the beginnings when all have been looked for. */
-static beginning *pieces;
-static size_t piece_count, piece_room;
+static SN_VECTOR(beginning) pieces;
 
 /** Whether something is known to begin at an address in code that has no symbols. */
 static bool begins(uint64_t address, const char *module) {
@@ -227,67 +175,44 @@ bool calls_functions_learn_jump(uint64_t from, uint64_t to) {
     if (!function->has_symbol && !begins(function->entry, function->object)) {
         return false; /* code that belongs to nothing */
     }
-    if (piece_count == piece_room) {
-        piece_room = piece_room == 0 ? 1 << 10 : 2 * piece_room;
-        pieces = checked(reallocarray(pieces, piece_room, sizeof *pieces));
-    }
-    pieces[piece_count++] = (beginning){.address = to, .owner = function->entry};
+    *sn_vector_add(&pieces) = (beginning){.address = to, .owner = function->entry};
     return true;
 }
 
+/** Of several at an address the lowest owner stays: a function before a piece, for what is called is no piece. */
 void calls_functions_learned(void) {
     sn_location location;
-    called_count = sorted_once(called, called_count);
-    for (size_t i = 0; i < called_count; i++) {
-        sn_locate(called[i], &location);
+    sn_sorted_sort(&called, address);
+    sn_sorted_unique(&called, address);
+    for (size_t i = 0; i < called.count; i++) {
+        sn_locate(called.items[i].address, &location);
         if (location.function == NULL) {
-            add_beginning(called[i], 0);
+            add_beginning(called.items[i].address, 0);
         }
     }
-    for (size_t i = 0; i < piece_count; i++) {
-        add_beginning(pieces[i].address, pieces[i].owner);
+    for (size_t i = 0; i < pieces.count; i++) {
+        add_beginning(pieces.items[i].address, pieces.items[i].owner);
     }
-    sort_beginnings();
-    free(called);
-    free(pieces);
-    called = NULL;
-    pieces = NULL;
-    called_count = called_room = piece_count = piece_room = 0;
+    sn_sorted_sort(&unnamed, owner);
+    sn_sorted_sort(&unnamed, address);
+    sn_sorted_unique(&unnamed, address);
+    sn_vector_release(&called);
+    sn_vector_release(&pieces);
     memset(known, 0, sizeof known); /* a place may belong to another function now */
 }
 
 /* ---------------------------------------------------------------------------- contexts */
 
-/** Functions in contexts, by both: open addressing. */
+/** Functions in contexts, by both. */
+typedef struct in_context_key {
+    const calls_function *function;
+    uint64_t context;
+} in_context_key;
 typedef struct in_context {
-    const calls_function *function; /**< NULL: free */
+    in_context_key key;
     const calls_function *there;
-    uint32_t context;
 } in_context;
-static in_context *in_contexts;
-static size_t in_context_count, in_context_room;
-
-static in_context *in_context_slot(const calls_function *function, uint32_t context) {
-    uint64_t at = ((uint64_t)context << 32 | function->number) * UINT64_C(0x9e3779b97f4a7c15) >> 20;
-    in_context *slot = &in_contexts[at & (in_context_room - 1)];
-    while (slot->function != NULL && (slot->function != function || slot->context != context)) {
-        slot = &in_contexts[++at & (in_context_room - 1)];
-    }
-    return slot;
-}
-
-static void grow_in_contexts(void) {
-    in_context *old = in_contexts;
-    size_t old_room = in_context_room;
-    in_context_room = old_room == 0 ? 1 << 10 : 2 * old_room;
-    in_contexts = checked(calloc(in_context_room, sizeof *in_contexts));
-    for (size_t i = 0; i < old_room; i++) {
-        if (old[i].function != NULL) {
-            *in_context_slot(old[i].function, old[i].context) = old[i];
-        }
-    }
-    free(old);
-}
+static SN_TABLE(in_context) in_contexts;
 
 /** The names as Callgrind writes them: the function, its level if it is not the first, the callers. */
 static const calls_function *make_in_context(const calls_function *function, uint32_t number) {
@@ -314,13 +239,13 @@ const calls_function *calls_function_in(const calls_function *function, uint32_t
     if (context == 0) {
         return function;
     }
-    if (2 * in_context_count >= in_context_room) {
-        grow_in_contexts();
+    const in_context_key key = {function, context};
+    const in_context *known = sn_table_find(&in_contexts, key);
+    if (known == NULL) {
+        const calls_function *there = make_in_context(function, context);
+        in_context *made = sn_table_insert(&in_contexts, key, NULL);
+        made->there = there;
+        known = made;
     }
-    in_context *slot = in_context_slot(function, context);
-    if (slot->function == NULL) {
-        *slot = (in_context){.function = function, .context = context, .there = make_in_context(function, context)};
-        in_context_count++;
-    }
-    return slot->there;
+    return known->there;
 }

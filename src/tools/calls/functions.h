@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 typedef struct calls_function {
-    struct calls_function *next; /**< in its hash chain */
     const char *name;
     const char *object;    /**< path of the module; NULL if unknown */
     const char *file;      /**< source file of its entry; NULL if unknown */

@@ -27,68 +27,21 @@ typedef struct calls_ledger_stack {
 
 /* ------------------------------------------------------------------------------------ bills */
 
-static uint64_t hash_of(uint64_t from, uint64_t target) {
-    uint64_t hash = (from ^ target << 21 ^ target >> 11) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 32;
-}
-
-/** A call with that bill begins: have its memory fetched until it ends. */
-static void expect(const calls_bills *bills, uint64_t from, uint64_t target) {
-    if (bills->room != 0) {
-        const calls_bill *bill = &bills->table[hash_of(from, target) & (bills->room - 1)];
-        __builtin_prefetch(bill, 1);
-        __builtin_prefetch(&bill->costs[CALLS_DATA_EVENTS - 1], 1);
-    }
-}
-
-static calls_bill *place_of(const calls_bills *bills, uint64_t from, uint64_t target, uint64_t how) {
-    for (uint64_t at = hash_of(from, target);; at++) {
-        calls_bill *bill = &bills->table[at & (bills->room - 1)];
-        if (bill->target == 0 || (bill->from == from && bill->target == target && bill->how == how)) {
-            return bill;
-        }
-    }
-}
-
-static void grow(calls_bills *bills) {
-    calls_bills old = *bills;
-    bills->room = old.room == 0 ? 256 : 2 * old.room;
-    bills->table = cache_memory_new(bills->room, sizeof *bills->table);
-    for (size_t i = 0; i < old.room; i++) {
-        if (old.table[i].target != 0) {
-            *place_of(bills, old.table[i].from, old.table[i].target, old.table[i].how) = old.table[i];
-        }
-    }
-    free(old.table);
-}
-
-static calls_bill *bill_of(calls_bills *bills, uint64_t from, uint64_t target, uint64_t how) {
-    if (2 * bills->count >= bills->room) {
-        grow(bills);
-    }
-    calls_bill *bill = place_of(bills, from, target, how);
-    if (bill->target == 0) {
-        *bill = (calls_bill){.from = from, .target = target, .how = how};
-        bills->count++;
-    }
-    return bill;
+static calls_bill_key key_of(const entry *entry) {
+    return (calls_bill_key){.from = entry->from, .target = entry->target, .how = entry->how};
 }
 
 void calls_bills_add(calls_bills *to, const calls_bills *from) {
-    for (size_t i = 0; i < from->room; i++) {
-        const calls_bill *bill = &from->table[i];
-        if (bill->target != 0) {
-            calls_bill *sum = bill_of(to, bill->from, bill->target, bill->how);
-            for (unsigned event = 0; event < CALLS_SIMULATED_EVENTS; event++) {
-                sum->costs[event] += bill->costs[event];
-            }
+    sn_table_each(from, bill) {
+        calls_bill *sum = sn_table_insert(to, bill->key, NULL);
+        for (unsigned event = 0; event < CALLS_SIMULATED_EVENTS; event++) {
+            sum->costs[event] += bill->costs[event];
         }
     }
 }
 
 void calls_bills_free(calls_bills *bills) {
-    free(bills->table);
-    *bills = (calls_bills){0};
+    sn_table_release(bills);
 }
 
 /* ---------------------------------------------------------------------------------- entries */
@@ -97,7 +50,7 @@ static void book(const calls_ledger *ledger, calls_bills *bills, const entry *en
     if (entry->is_first) {
         return;
     }
-    calls_bill *bill = bill_of(bills, entry->from, entry->target, entry->how);
+    calls_bill *bill = sn_table_insert(bills, key_of(entry), NULL);
     uint64_t *costs = bill->costs + ledger->first;
     for (unsigned event = 0; event < CALLS_BRANCH_EVENTS; event++) {
         costs[event] += totals[event] - entry->begin[event];
@@ -143,7 +96,7 @@ static void push(const calls_ledger *ledger, calls_ledger_stack *stack, const ca
         new->how = sn_call_site_is_signal(frame->site) ? CALLS_BY_SIGNAL : CALLS_BY_JUMP;
     }
     begin_at(ledger, new, totals);
-    expect(&ledger->bills, new->from, new->target);
+    sn_table_expect(&ledger->bills, key_of(new)); /* until it ends, the memory of its bill is fetched */
 }
 
 /* ----------------------------------------------------------------------------------- stacks */

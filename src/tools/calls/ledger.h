@@ -11,22 +11,24 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <sonde/table.h>
+
 #include "arcs.h"
 #include "events.h"
 
 /** A call as in arcs.h, and what it cost of all that is simulated. */
-typedef struct calls_bill {
+typedef struct calls_bill_key {
     uint64_t from;               /**< of CALLS_BY_CALL the site: sn_call_site_address() */
     uint64_t target;
     uint64_t how;                /**< calls_how */
+} calls_bill_key;
+
+typedef struct calls_bill {
+    calls_bill_key key;
     uint64_t costs[CALLS_SIMULATED_EVENTS];
 } calls_bill;
 
-/** Open addressing; an empty one has target 0. All zero is a valid, empty table. */
-typedef struct calls_bills {
-    calls_bill *table;
-    size_t room, count;
-} calls_bills;
+typedef SN_TABLE(calls_bill) calls_bills;
 
 void calls_bills_add(calls_bills *to, const calls_bills *from);
 void calls_bills_free(calls_bills *bills);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sonde/sorted.h>
+
 #include "record.h"
 #include "separate.h"
 #include "settings.h"
@@ -187,15 +189,13 @@ static void add_counted_call(making *making, const calls_record *record, uint64_
 
 /** Calls by jumps, by signals, and indirect ones; in contexts all. */
 static void add_calls(making *making) {
-    const calls_arcs *arcs = &making->account->arcs;
-    for (uint64_t i = 0; i <= arcs->mask; i++) {
-        const calls_arc *arc = &arcs->table[i];
+    sn_table_each(&making->account->arcs, arc) {
         if (calls_arc_is_empty(arc)) {
             continue;
         }
-        const calls_record *stub = arc->way.how == CALLS_BY_CALL ? calls_stub_called(&making->stubs, arc->way.from) : NULL;
-        calls_row *row = stub == NULL ? add_call(making, &arc->way, arc->count, arc->inclusive)
-                                      : add_call_through(making, &arc->way, stub, arc->count, arc->inclusive);
+        const calls_record *stub = arc->key.how == CALLS_BY_CALL ? calls_stub_called(&making->stubs, arc->key.from) : NULL;
+        calls_row *row = stub == NULL ? add_call(making, &arc->key, arc->count, arc->inclusive)
+                                      : add_call_through(making, &arc->key, stub, arc->count, arc->inclusive);
         for (unsigned event = 0; event < making->profile->events.system_count; event++) {
             row->costs[making->profile->events.system + event] += arc->system[event];
         }
@@ -213,20 +213,16 @@ static void add_bill(const making *making, const calls_bill *bill, uint64_t *cos
 
 /** Of calls of all kinds. A call through a stub is that of the function, and if stubs are shown, that of the stub too. */
 static void add_bills(making *making) {
-    const calls_bills *bills = &making->account->simulated.bills;
-    for (size_t i = 0; i < bills->room; i++) {
-        const calls_bill *bill = &bills->table[i];
-        if (bill->target == 0) {
-            continue;
-        }
-        bool is_call = bill->how == CALLS_BY_CALL;
-        calls_way way = {.from = is_call ? sn_call_site_address((uint32_t)bill->from) : bill->from, .target = bill->target};
+    sn_table_each(&making->account->simulated.bills, bill) {
+        bool is_call = bill->key.how == CALLS_BY_CALL;
+        uint64_t from = is_call ? sn_call_site_address((uint32_t)bill->key.from) : bill->key.from;
+        calls_way way = {.from = from, .target = bill->key.target};
         const calls_record *stub =
             is_call && !calls_current.skips_stubs ? calls_stub_called(&making->stubs, way.from) : NULL;
         if (stub != NULL) {
             way.target = stub->instructions[0].address;
             add_bill(making, bill, add_call(making, &way, 0, 0)->costs);
-            way = (calls_way){.from = stub->instructions[stub->stub_size - 1].address, .target = bill->target};
+            way = (calls_way){.from = stub->instructions[stub->stub_size - 1].address, .target = bill->key.target};
         }
         add_bill(making, bill, add_call(making, &way, 0, 0)->costs);
     }
@@ -235,15 +231,15 @@ static void add_bills(making *making) {
 /* ------------------------------------------------------------------------------ records */
 
 static bool is_counted(const calls_record *record, const calls_account *account) {
-    return record->counters + record->counter_count <= account->value_count &&
-           record->cuts + record->instruction_count <= account->value_count;
+    return record->counters + record->counter_count <= account->values.count &&
+           record->cuts + record->instruction_count <= account->values.count;
 }
 
 static void add_up_stubs(making *making) {
-    for (size_t i = 0; i < making->stubs.count; i++) {
-        making->record = making->stubs.items[i];
+    for (size_t i = 0; i < making->stubs.list.count; i++) {
+        making->record = making->stubs.list.items[i].record;
         if (is_counted(making->record, making->account)) {
-            calls_record_walk(making->record, making->account->values, visit_stub, making);
+            calls_record_walk(making->record, making->account->values.items, visit_stub, making);
         }
     }
 }
@@ -258,12 +254,12 @@ static void add_records(making *making) {
             continue;
         }
         making->record = record;
-        calls_record_walk(record, account->values, visit_executed, making);
+        calls_record_walk(record, account->values.items, visit_executed, making);
         if (record->counts_call && record->inclusive < end) {
             bool is_first = !is_taken[record->inclusive - first];
             is_taken[record->inclusive - first] = 1;
             /* The same site may be in several records. */
-            add_counted_call(making, record, making->executions, is_first ? account->values[record->inclusive] : 0);
+            add_counted_call(making, record, making->executions, is_first ? account->values.items[record->inclusive] : 0);
         }
     }
     free(is_taken);
@@ -271,7 +267,7 @@ static void add_records(making *making) {
 
 /** The record of each counter, by number. */
 static const calls_record **records_by_counter(const calls_account *account) {
-    const calls_record **records = checked(calloc(account->value_count + 1, sizeof *records));
+    const calls_record **records = checked(calloc(account->values.count + 1, sizeof *records));
     for (const calls_record *record = calls_record_first(); record != NULL; record = record->next) {
         for (uint32_t i = 0; is_counted(record, account) && i < record->counter_count; i++) {
             records[record->counters + i] = record;
@@ -283,26 +279,21 @@ static const calls_record **records_by_counter(const calls_account *account) {
     return records;
 }
 
-static int by_key(const void *left, const void *right) {
-    const calls_cell *a = left, *b = right;
-    return (a->key > b->key) - (a->key < b->key);
-}
+typedef SN_VECTOR(calls_cell) cell_list;
 
-static calls_cell *sorted_cells(const calls_cells *cells, size_t *count) {
-    calls_cell *sorted = checked(calloc(cells->count + 1, sizeof *sorted));
-    *count = 0;
-    for (uint64_t i = 0; i <= cells->mask; i++) {
-        if (calls_cell_is_used(&cells->table[i]) && *count < cells->count) {
-            sorted[(*count)++] = cells->table[i];
-        }
+static cell_list sorted_cells(const calls_cells *cells) {
+    cell_list sorted = {0};
+    sn_vector_reserve(&sorted, sn_table_count(cells));
+    sn_table_each(cells, cell) {
+        *sn_vector_add(&sorted) = *cell;
     }
-    qsort(sorted, *count, sizeof *sorted, by_key);
+    sn_sorted_sort(&sorted, key);
     return sorted;
 }
 
 /** Records in one context: its cells are put where counters of blocks are when nothing is separated. */
 static void add_context(making *making, uint64_t *values, const calls_record **records, const calls_cell *cells, size_t count) {
-    size_t limit = making->account->value_count;
+    size_t limit = making->account->values.count;
     for (size_t i = 0; i < count && calls_cell_counter(&cells[i]) < limit; i++) {
         values[calls_cell_counter(&cells[i])] = cells[i].count;
     }
@@ -322,10 +313,11 @@ static void add_context(making *making, uint64_t *values, const calls_record **r
 }
 
 static void add_separated(making *making) {
-    size_t count;
-    calls_cell *cells = sorted_cells(&making->account->cells, &count);
+    cell_list sorted = sorted_cells(&making->account->cells);
+    const calls_cell *cells = sorted.items;
+    size_t count = sorted.count;
     const calls_record **records = records_by_counter(making->account);
-    uint64_t *values = checked(calloc(making->account->value_count + 1, sizeof *values));
+    uint64_t *values = checked(calloc(making->account->values.count + 1, sizeof *values));
     for (size_t first = 0, end; first < count; first = end) {
         end = first + 1;
         while (end < count && calls_cell_context(&cells[end]) == calls_cell_context(&cells[first])) {
@@ -337,7 +329,7 @@ static void add_separated(making *making) {
     making->context = 0;
     free(values);
     free(records);
-    free(cells);
+    sn_vector_release(&sorted);
 }
 
 /* ------------------------------------------------------------------------------ the rest */
@@ -371,10 +363,8 @@ static void learn_pieces(void) {
 }
 
 static void learn_functions(const calls_account *account) {
-    for (uint64_t i = 0; i <= account->arcs.mask; i++) {
-        if (account->arcs.table[i].way.target != 0) {
-            calls_functions_learn(account->arcs.table[i].way.target);
-        }
+    sn_table_each(&account->arcs, arc) {
+        calls_functions_learn(arc->key.target);
     }
     for (const calls_record *record = calls_record_first(); record != NULL; record = record->next) {
         if (record->counts_call) {
@@ -401,8 +391,8 @@ static void add_system(making *making) {
 }
 
 static void sum_up(calls_profile *profile) {
-    for (size_t i = 0; i < profile->rows.count; i++) {
-        const calls_row *row = &profile->rows.items[i];
+    for (size_t i = 0; i < profile->rows.list.count; i++) {
+        const calls_row *row = &profile->rows.list.items[i];
         for (unsigned event = 0; row->key.kind == CALLS_ROW_SELF && event < profile->events.count; event++) {
             profile->totals[event] += row->costs[event];
         }
@@ -413,7 +403,7 @@ void calls_profile_make(calls_profile *profile, const calls_account *account) {
     making making = {.profile = profile, .account = account};
     *profile = (calls_profile){.events = calls_events_now()};
     profile->rows.event_count = profile->events.count;
-    if (account->value_count == 0) {
+    if (account->values.count == 0) {
         return;
     }
     learn_functions(account);

@@ -26,35 +26,12 @@ static bool is_same(const calls_row_key *a, const calls_row_key *b) {
            a->target_address == b->target_address && a->kind == b->kind;
 }
 
-static uint64_t mixed(uint64_t hash, uint64_t value) {
-    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 32;
-}
-
 static uint64_t hash_of(const calls_row_key *key) {
-    uint64_t hash = mixed(key->kind, (uintptr_t)key->place.function);
-    hash = mixed(hash, key->place.line ^ (uintptr_t)key->place.file << 1);
-    hash = mixed(hash, key->address);
-    hash = mixed(hash, (uintptr_t)key->target.function ^ (uint64_t)key->target.line << 40);
-    return mixed(hash, key->target_address);
-}
-
-static uint32_t *slot_of(const calls_rows *rows, const calls_row_key *key) {
-    for (uint64_t at = hash_of(key);; at++) {
-        uint32_t *slot = &rows->index[at & (rows->index_room - 1)];
-        if (*slot == 0 || is_same(&rows->items[*slot - 1].key, key)) {
-            return slot;
-        }
-    }
-}
-
-static void grow_index(calls_rows *rows) {
-    free(rows->index);
-    rows->index_room = rows->index_room == 0 ? 1 << 12 : 2 * rows->index_room;
-    rows->index = checked(calloc(rows->index_room, sizeof *rows->index));
-    for (size_t i = 0; i < rows->count; i++) {
-        *slot_of(rows, &rows->items[i].key) = (uint32_t)i + 1;
-    }
+    uint64_t hash = sn_hash_combine(key->kind, (uintptr_t)key->place.function);
+    hash = sn_hash_combine(hash, key->place.line ^ (uintptr_t)key->place.file << 1);
+    hash = sn_hash_combine(hash, key->address);
+    hash = sn_hash_combine(hash, (uintptr_t)key->target.function ^ (uint64_t)key->target.line << 40);
+    return sn_hash_combine(hash, key->target_address);
 }
 
 /** Costs of rows, zeros at first. */
@@ -76,20 +53,17 @@ static uint64_t *new_costs(calls_rows *rows) {
 }
 
 calls_row *calls_rows_find(calls_rows *rows, const calls_row_key *key) {
-    if (2 * rows->count >= rows->index_room) {
-        grow_index(rows);
+    uint64_t hash = hash_of(key);
+    uint32_t number;
+    sn_index_each(&rows->index, hash, number) {
+        if (is_same(&rows->list.items[number].key, key)) {
+            return &rows->list.items[number];
+        }
     }
-    uint32_t *slot = slot_of(rows, key);
-    if (*slot != 0) {
-        return &rows->items[*slot - 1];
-    }
-    if (rows->count == rows->room) {
-        rows->room = rows->room == 0 ? 1 << 11 : rows->room + rows->room / 2;
-        rows->items = checked(reallocarray(rows->items, rows->room, sizeof *rows->items));
-    }
-    rows->items[rows->count] = (calls_row){.key = *key, .costs = new_costs(rows)};
-    *slot = (uint32_t)++rows->count;
-    return &rows->items[rows->count - 1];
+    sn_index_add(&rows->index, hash, (uint32_t)rows->list.count);
+    calls_row *row = sn_vector_add(&rows->list);
+    *row = (calls_row){.key = *key, .costs = new_costs(rows)};
+    return row;
 }
 
 /* ---------------------------------------------------------------------------------- order */
@@ -127,23 +101,21 @@ static bool says_nothing(const calls_rows *rows, const calls_row *row) {
 
 void calls_rows_sort(calls_rows *rows) {
     size_t kept = 0;
-    free(rows->index);
-    rows->index = NULL;
-    rows->index_room = 0;
-    for (size_t i = 0; i < rows->count; i++) {
-        if (!says_nothing(rows, &rows->items[i])) {
-            rows->items[kept++] = rows->items[i];
+    sn_index_release(&rows->index);
+    for (size_t i = 0; i < rows->list.count; i++) {
+        if (!says_nothing(rows, &rows->list.items[i])) {
+            rows->list.items[kept++] = rows->list.items[i];
         }
     }
-    rows->count = kept;
+    rows->list.count = kept;
     if (kept > 0) {
-        qsort(rows->items, kept, sizeof *rows->items, by_place);
+        qsort(rows->list.items, kept, sizeof *rows->list.items, by_place);
     }
 }
 
 void calls_rows_free(calls_rows *rows) {
-    free(rows->items);
-    free(rows->index);
+    sn_vector_release(&rows->list);
+    sn_index_release(&rows->index);
     for (calls_costs *piece = rows->costs, *next; piece != NULL; piece = next) {
         next = piece->next;
         free(piece);

@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <sonde/index.h>
+#include <sonde/vector.h>
+
 #include "functions.h"
 
 typedef enum calls_row_kind { CALLS_ROW_SELF, CALLS_ROW_CALL, CALLS_ROW_JUMP, CALLS_ROW_CONDITIONAL } calls_row_kind;
@@ -33,10 +36,8 @@ typedef struct calls_row {
 /** All zero but for the number of events is a valid, empty one. */
 typedef struct calls_rows {
     unsigned event_count;
-    calls_row *items;
-    size_t count, room;
-    uint32_t *index;          /**< open addressing: numbers of rows and one, 0 for free */
-    size_t index_room;
+    SN_VECTOR(calls_row) list;
+    sn_index index;           /**< of the list, by keys */
     struct calls_costs *costs;/**< those of all rows, in pieces */
 } calls_rows;
 

@@ -7,6 +7,7 @@
 #include "separate.h"
 
 #include <fnmatch.h>
+#include <sonde/hash.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -20,11 +21,10 @@ typedef struct function {
 } function;
 
 #define MOST_FUNCTIONS (UINT32_C(1) << 22)
-#define FUNCTION_PLACES (2 * MOST_FUNCTIONS)
 
 static function *functions;
 static uint32_t function_count;
-static uint32_t *function_places; /**< open addressing by entry: numbers and one, 0 for free */
+static sn_hash function_numbers; /**< by entry */
 
 /** Contexts are words in a row, from a number on: a hash, the level, how many functions, and their numbers. */
 enum { HASH, LEVEL, COUNT, CHAIN };
@@ -36,7 +36,8 @@ static struct contexts {
     uint32_t *words;
     uint32_t word_count;  /**< the first word is no context's */
     uint32_t count;
-    uint32_t *table;      /**< open addressing: numbers; grows in reserved space */
+    uint32_t *table;      /**< open addressing: numbers; grows in reserved space. Keys are chains of any length, and the threads'
+                               own code adds to it under the lock: so it is none of <sonde/collections.h> */
     uint32_t mask;
     uint32_t lock;        /**< spins */
 } contexts;
@@ -83,7 +84,6 @@ void calls_separate_init(void) {
         most_callers = number > most_callers ? number : most_callers;
     }
     functions = reserve(MOST_FUNCTIONS * sizeof *functions);
-    function_places = reserve(FUNCTION_PLACES * sizeof *function_places);
     contexts.words = reserve(MOST_WORDS * sizeof *contexts.words);
     contexts.table = reserve(UINT64_C(4) * MOST_CONTEXTS * sizeof *contexts.table);
     contexts.mask = FIRST_PLACES - 1;
@@ -114,19 +114,16 @@ uint32_t calls_separate_function(uint64_t address) {
     sn_location location;
     sn_locate(address, &location);
     uint64_t entry = location.function != NULL ? location.function_address : address;
-    uint64_t hash = entry * UINT64_C(0x9e3779b97f4a7c15) >> 32;
-    uint32_t *place = &function_places[hash % FUNCTION_PLACES];
-    while (*place != 0 && functions[*place - 1].entry != entry) {
-        place = place + 1 == function_places + FUNCTION_PLACES ? function_places : place + 1;
-    }
-    if (*place == 0 && function_count < MOST_FUNCTIONS) {
+    uint64_t *number = sn_hash_find(&function_numbers, entry);
+    if (number == NULL && function_count < MOST_FUNCTIONS) {
         functions[function_count] =
             (function){.entry = entry,
                        .callers = number_for(&calls_current.callers_of, location.function, calls_current.callers),
                        .levels = number_for(&calls_current.levels_of, location.function, calls_current.levels)};
-        *place = ++function_count;
+        number = sn_hash_insert(&function_numbers, entry, NULL);
+        *number = function_count++;
     }
-    return *place == 0 ? 0 : *place - 1;
+    return number == NULL ? 0 : (uint32_t)*number;
 }
 
 /* ----------------------------------------------------------------------------- contexts */

@@ -10,6 +10,8 @@
 
 #include <stddef.h>
 
+#include <sonde/sorted.h>
+
 #include "events.h"
 #include "record.h"
 
@@ -25,13 +27,17 @@ typedef struct calls_stub_call {
     const calls_record *stub;
 } calls_stub_call;
 
+/** What makes a stub; there may be several at an address, of which the first one has the share. */
+typedef struct calls_stub {
+    uint64_t address;
+    const calls_record *record;
+    calls_stub_share share;   /**< zero at first */
+} calls_stub;
+
 /** All stubs that were executed, and the calls of them, by address. */
 typedef struct calls_stubs {
-    const calls_record **items;
-    calls_stub_share *shares; /**< of each, zero at first */
-    size_t count;
-    calls_stub_call *calls;
-    size_t call_count;
+    SN_VECTOR(calls_stub) list;
+    SN_VECTOR(calls_stub_call) calls;
 } calls_stubs;
 
 calls_stubs calls_stubs_find(void);
@@ -44,7 +50,7 @@ const calls_record *calls_stub_at(const calls_stubs *stubs, uint64_t address);
 const calls_record *calls_stub_called(const calls_stubs *stubs, uint64_t address);
 
 /** Of a stub among these: what all records of the same stub have in common. */
-calls_stub_share *calls_stub_share_of(const calls_stubs *stubs, const calls_record *stub);
+calls_stub_share *calls_stub_share_of(calls_stubs *stubs, const calls_record *stub);
 
 /** The function that a stub leads to now; the stub itself if its memory is gone. */
 uint64_t calls_stub_target(const calls_record *stub);

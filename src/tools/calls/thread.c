@@ -17,25 +17,15 @@ typedef struct calls_thread {
     calls_arcs arcs;
     calls_separated separated;
     uint64_t zeroed;       /**< total of instructions when it was zeroed last */
-    uint64_t *baseline;    /**< counters then, NULL for zeros; `baseline_count` of them */
-    size_t baseline_count;
+    calls_values baseline; /**< counters then; those that are missing were zero */
     calls_system_list system;
     calls_simulated *simulated; /**< NULL: nothing is */
     struct timespec began, began_on_processor; /**< of the system call that it makes */
 } calls_thread;
 
 /** What ended threads have left behind: one account of each if threads are separated, else one. */
-static calls_account *ended;
-static size_t ended_count;
+static SN_VECTOR(calls_account) ended;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void *resized(void *memory, size_t count, size_t size) {
-    void *result = reallocarray(memory, count, size);
-    if (result == NULL) {
-        sn_fail(125, "calls: out of memory");
-    }
-    return result;
-}
 
 /* -------------------------------------------------------------------- calls that end */
 
@@ -103,8 +93,11 @@ static calls_thread *thread_of(sn_thread *thread) {
 }
 
 void calls_thread_start(sn_thread *thread) {
-    calls_thread *mine = resized(NULL, 1, sizeof *mine);
+    calls_thread *mine = malloc(sizeof *mine);
     static int threads;
+    if (mine == NULL) {
+        sn_fail(125, "calls: out of memory");
+    }
     *mine = (calls_thread){.number = __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED)};
     if (!calls_arcs_init(&mine->arcs) || !calls_separated_init(&mine->separated)) {
         sn_fail(125, "calls: no address space for a thread's calls");
@@ -137,8 +130,8 @@ static void free_thread(calls_thread *mine) {
     calls_simulated_free(mine->simulated);
     calls_arcs_release(&mine->arcs);
     calls_separated_release(&mine->separated);
-    free(mine->baseline);
-    free(mine->system.items);
+    sn_vector_release(&mine->baseline);
+    sn_vector_release(&mine->system);
     free(mine);
 }
 
@@ -150,12 +143,9 @@ static calls_system_costs *system_costs_of(calls_system_list *list, uint64_t add
             return &list->items[i];
         }
     }
-    if (list->count == list->room) {
-        list->room = list->room == 0 ? 16 : 2 * list->room;
-        list->items = resized(list->items, list->room, sizeof *list->items);
-    }
-    list->items[list->count] = (calls_system_costs){.address = address, .context = context};
-    return &list->items[list->count++];
+    calls_system_costs *new = sn_vector_add(list);
+    *new = (calls_system_costs){.address = address, .context = context};
+    return new;
 }
 
 static void add_system(calls_system_list *to, const calls_system_list *from) {
@@ -167,21 +157,12 @@ static void add_system(calls_system_list *to, const calls_system_list *from) {
     }
 }
 
-static void make_room(calls_account *account, size_t count) {
-    if (count > account->value_count) {
-        size_t room = count + count / 2;
-        account->values = resized(account->values, room, sizeof *account->values);
-        memset(account->values + account->value_count, 0, (room - account->value_count) * sizeof *account->values);
-        account->value_count = room;
-    }
-}
-
 /** Add counters `first` up to `end`, less what they were when they were zeroed. */
 static void add_values(calls_account *account, const sn_thread *thread, const calls_thread *its, size_t first, size_t end) {
-    make_room(account, end);
+    sn_vector_extend(&account->values, end);
     for (size_t i = end; i-- > first;) {
-        uint64_t zero = i < its->baseline_count ? its->baseline[i] : 0;
-        account->values[i] += sn_counter_value(thread, (sn_counter)i) - zero;
+        uint64_t zero = i < its->baseline.count ? its->baseline.items[i] : 0;
+        account->values.items[i] += sn_counter_value(thread, (sn_counter)i) - zero;
     }
 }
 
@@ -196,37 +177,34 @@ static void add_counters(calls_account *account, const sn_thread *thread, const 
 }
 
 static void add_thread(calls_account *account, sn_thread *thread, calls_thread *its) {
-    bool needs_cells = calls_separates() && account->cells.table == NULL;
-    if ((account->arcs.table == NULL && !calls_arcs_init(&account->arcs)) ||
+    bool needs_cells = calls_separates() && account->cells.core.room == 0;
+    if ((account->arcs.core.room == 0 && !calls_arcs_init(&account->arcs)) ||
         (needs_cells && !calls_cells_init(&account->cells))) {
         sn_fail(125, "calls: no address space for the sum of calls");
     }
     add_counters(account, thread, its);
     calls_arcs_add(&account->arcs, &its->arcs);
     calls_cells_add(&account->cells, &its->separated.cells);
-    add_open_calls(thread, its, &account->arcs, account->values);
+    add_open_calls(thread, its, &account->arcs, account->values.items);
     add_system(&account->system, &its->system);
     calls_simulated_add(&account->simulated, its->simulated);
 }
 
 static void free_account(calls_account *account) {
-    if (account->arcs.table != NULL) {
-        calls_arcs_release(&account->arcs);
-    }
+    calls_arcs_release(&account->arcs);
     calls_cells_release(&account->cells);
-    free(account->values);
-    free(account->system.items);
+    sn_vector_release(&account->values);
+    sn_vector_release(&account->system);
     calls_simulated_sum_free(&account->simulated);
     *account = (calls_account){0};
 }
 
 /** The account that a thread which ends now goes to. */
 static calls_account *account_of_ended(int thread) {
-    if (ended_count == 0 || calls_current.separates_threads) {
-        ended = resized(ended, ended_count + 1, sizeof *ended);
-        ended[ended_count++] = (calls_account){.thread = calls_current.separates_threads ? thread : 0};
+    if (ended.count == 0 || calls_current.separates_threads) {
+        sn_vector_add(&ended)->thread = calls_current.separates_threads ? thread : 0;
     }
-    return &ended[ended_count - 1];
+    return &ended.items[ended.count - 1];
 }
 
 void calls_thread_end(sn_thread *thread) {
@@ -249,8 +227,7 @@ void calls_thread_end(sn_thread *thread) {
 void calls_thread_fork_child(sn_thread *thread) {
     calls_thread *mine = thread_of(thread);
     pthread_mutex_init(&lock, NULL);
-    ended = NULL;
-    ended_count = 0;
+    memset(&ended, 0, sizeof ended);
     if (mine == NULL) {
         calls_thread_start(thread);
         return;
@@ -259,7 +236,7 @@ void calls_thread_fork_child(sn_thread *thread) {
     calls_cells_clear(&mine->separated.cells);
     calls_simulated_fork_child(mine->simulated);
     mine->system.count = 0;
-    mine->baseline_count = 0;
+    sn_vector_clear(&mine->baseline);
     mine->zeroed = 0;
     for (sn_call_frame *frame = sn_call_frame_of(thread), *below; (below = sn_call_frame_below(frame)) != NULL; frame = below) {
         frame->data = 0; /* the child's counters begin at zero; the data of a stack's first frame is no counter's value */
@@ -292,12 +269,12 @@ void calls_accounts_visit(void (*visit)(const calls_account *account, void *data
     calls_account sum = {0};
     pthread_mutex_lock(&lock);
     if (calls_current.separates_threads) {
-        for (size_t i = 0; i < ended_count; i++) {
-            visit(&ended[i], data);
+        for (size_t i = 0; i < ended.count; i++) {
+            visit(&ended.items[i], data);
         }
-    } else if (ended_count > 0) {
-        sum = ended[0];
-        ended_count = 0;
+    } else if (ended.count > 0) {
+        sum = ended.items[0];
+        sn_vector_clear(&ended);
     }
     pthread_mutex_unlock(&lock);
     collecting how = {.sum = calls_current.separates_threads ? NULL : &sum, .visit = visit, .data = data};
@@ -315,12 +292,10 @@ static void zero_thread(sn_thread *thread, void *data) {
         return;
     }
     calls_account now = {0};
-    its->baseline_count = 0;
+    sn_vector_release(&its->baseline);
     add_counters(&now, thread, its);
-    add_open_calls(thread, its, NULL, now.values);
-    free(its->baseline);
+    add_open_calls(thread, its, NULL, now.values.items);
     its->baseline = now.values;
-    its->baseline_count = now.value_count;
     its->zeroed = sn_counter_value(thread, calls_current.total);
     calls_arcs_clear(&its->arcs);
     calls_cells_clear(&its->separated.cells);
@@ -331,10 +306,10 @@ static void zero_thread(sn_thread *thread, void *data) {
 void calls_accounts_zero(sn_thread *thread) {
     calls_simulated_flush(thread);
     pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < ended_count; i++) {
-        free_account(&ended[i]);
+    for (size_t i = 0; i < ended.count; i++) {
+        free_account(&ended.items[i]);
     }
-    ended_count = 0;
+    sn_vector_clear(&ended);
     pthread_mutex_unlock(&lock);
     sn_threads_visit(zero_thread, NULL);
 }

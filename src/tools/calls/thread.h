@@ -8,6 +8,7 @@
 #define SONDE_TOOLS_CALLS_THREAD_H
 
 #include <sonde/tool.h>
+#include <sonde/vector.h>
 #include <stddef.h>
 
 #include "arcs.h"
@@ -21,15 +22,14 @@ typedef struct calls_system_costs {
     uint64_t counts[CALLS_SYSTEM_EVENTS];
 } calls_system_costs;
 
-typedef struct calls_system_list {
-    calls_system_costs *items;
-    size_t count, room;
-} calls_system_list;
+typedef SN_VECTOR(calls_system_costs) calls_system_list;
+
+/** Of counters, by their numbers. */
+typedef SN_VECTOR(uint64_t) calls_values;
 
 typedef struct calls_account {
     int thread;            /**< its number, from 1 in the order of beginning; 0: a sum of several */
-    uint64_t *values;      /**< counters, by number */
-    size_t value_count;
+    calls_values values;
     calls_arcs arcs;
     calls_cells cells;     /**< what was counted in contexts, if functions are separated; then `values` are zeros */
     calls_system_list system;

@@ -7,17 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sonde/table.h>
+
 #include "settings.h"
 #include "simulator/setup.h"
 
 /** Names that have a number already, of one kind. */
-typedef struct names {
-    struct name {
-        const void *key;  /**< interned strings and functions are told by their address */
-        uint32_t number;
-    } *items;
-    size_t count, room;
-} names;
+typedef struct name {
+    const void *key;  /**< interned strings and functions are told by their address */
+    uint32_t number;
+} name;
+typedef SN_TABLE(name) names;
 
 typedef struct writing {
     FILE *stream;
@@ -30,40 +30,12 @@ static const char nothing[] = "???";
 
 /* ------------------------------------------------------------------------------- names */
 
-static size_t slot_of(const names *names, const void *key) {
-    size_t at = (uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15) >> 32;
-    while (names->items[at & (names->room - 1)].key != NULL && names->items[at & (names->room - 1)].key != key) {
-        at++;
-    }
-    return at & (names->room - 1);
-}
-
-static void make_room(names *names) {
-    if (2 * names->count < names->room) {
-        return;
-    }
-    struct name *old = names->items;
-    size_t old_room = names->room;
-    names->room = old_room == 0 ? 256 : 2 * old_room;
-    names->items = calloc(names->room, sizeof *names->items);
-    if (names->items == NULL) {
-        sn_fail(125, "calls: out of memory");
-    }
-    for (size_t i = 0; i < old_room; i++) {
-        if (old[i].key != NULL) {
-            names->items[slot_of(names, old[i].key)] = old[i];
-        }
-    }
-    free(old);
-}
-
 /** A line "what=(number) text", the text only the first time. Line ends inside of names become spaces. */
 static void write_name(writing *to, const char *what, names *names, const void *key, const char *text) {
-    make_room(names);
-    struct name *name = &names->items[slot_of(names, key)];
-    bool is_new = name->key == NULL;
+    bool is_new;
+    name *name = sn_table_insert(names, key, &is_new);
     if (is_new) {
-        *name = (struct name){.key = key, .number = (uint32_t)++names->count};
+        name->number = (uint32_t)sn_table_count(names);
     }
     fprintf(to->stream, "%s=", what);
     if (calls_current.compresses_names) {
@@ -228,8 +200,8 @@ void calls_write(FILE *stream, const calls_profile *profile, const calls_heading
     writing to = {.stream = stream, .profile = profile};
     const calls_function *function = NULL;
     write_heading(stream, profile, heading);
-    for (size_t i = 0; i < profile->rows.count; i++) {
-        const calls_row *row = &profile->rows.items[i];
+    for (size_t i = 0; i < profile->rows.list.count; i++) {
+        const calls_row *row = &profile->rows.list.items[i];
         if (row->key.place.function != function) {
             function = row->key.place.function;
             write_function(&to, function);
@@ -238,7 +210,7 @@ void calls_write(FILE *stream, const calls_profile *profile, const calls_heading
     }
     putc('\n', stream);
     write_numbers(stream, "totals:", profile);
-    free(to.objects.items);
-    free(to.files.items);
-    free(to.functions.items);
+    sn_table_release(&to.objects);
+    sn_table_release(&to.files);
+    sn_table_release(&to.functions);
 }
