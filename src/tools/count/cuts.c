@@ -1,5 +1,7 @@
 /**
  * @fileoverview The table of cut passes: a hash table of fixed width with lists. See cuts.h. Called by thread.c.
+ *
+ * None of <sonde/collections.h>, since others read it while its owner adds: in lists, what is there stays in its place.
  */
 #include "cuts.h"
 

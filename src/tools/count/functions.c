@@ -6,6 +6,7 @@
  */
 #include "functions.h"
 
+#include <sonde/sorted.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,26 +20,17 @@ typedef struct piece {
 /** The state of the pass over the sorted pieces. */
 typedef struct search {
     const count_summary *summary;
-    count_function *functions;
-    size_t count, room;
+    count_function_list functions;
     size_t current;            /**< in `functions` */
     uint64_t start, end;       /**< addresses that belong to `current` */
     const piece *piece;
     uint64_t piece_end;
 } search;
 
-static void *resized(void *memory, size_t count, size_t size) {
-    void *result = reallocarray(memory, count, size);
-    if (result == NULL) {
-        sn_fail(125, "count: out of memory");
-    }
-    return result;
-}
-
 /** Entry for the code at `location`. Without a symbol, all code of a module has one entry. */
 static size_t function_at(search *search, const sn_location *location) {
-    for (size_t i = location->function == NULL ? 0 : search->count; i < search->count; i++) {
-        const count_function *function = &search->functions[i];
+    for (size_t i = location->function == NULL ? 0 : search->functions.count; i < search->functions.count; i++) {
+        const count_function *function = &search->functions.items[i];
         bool same_module = function->module == location->module ||
                            (function->module != NULL && location->module != NULL &&
                             strcmp(function->module, location->module) == 0);
@@ -46,16 +38,12 @@ static size_t function_at(search *search, const sn_location *location) {
             return i;
         }
     }
-    if (search->count == search->room) {
-        search->room = search->room == 0 ? 256 : search->room * 2;
-        search->functions = resized(search->functions, search->room, sizeof *search->functions);
-    }
-    search->functions[search->count] = (count_function){
+    *sn_vector_add(&search->functions) = (count_function){
         .address = location->function_address,
         .name = location->function,
         .module = location->module,
     };
-    return search->count++;
+    return search->functions.count - 1;
 }
 
 static void enter_function(search *search, uint64_t address) {
@@ -87,7 +75,7 @@ static void add_instruction(const count_executed *executed, void *data) {
     if (executed->address < search->start || executed->address >= search->end) {
         enter_function(search, executed->address);
     }
-    search->functions[search->current].instructions += executed->steps;
+    search->functions.items[search->current].instructions += executed->steps;
 }
 
 static void add_piece(search *search, const piece *piece) {
@@ -99,26 +87,17 @@ static void add_piece(search *search, const piece *piece) {
     count_summary_walk(search->summary, piece->record, add_instruction, search);
 }
 
-static int by_address(const void *left, const void *right) {
-    const piece *a = left, *b = right;
-    return (a->address > b->address) - (a->address < b->address);
-}
+typedef SN_VECTOR(piece) piece_list;
 
 /** The pieces of all blocks, by address. */
-static piece *sorted_pieces(size_t *count) {
-    *count = 0;
+static piece_list sorted_pieces(void) {
+    piece_list pieces = {0};
     for (const count_record *record = count_record_first(); record != NULL; record = record->next) {
-        *count += record->run_count;
-    }
-    size_t room = *count, filled = 0;
-    piece *pieces = resized(NULL, room + 1, sizeof *pieces);
-    for (const count_record *record = count_record_first(); record != NULL; record = record->next) {
-        for (uint32_t run = 0; run < record->run_count && filled < room; run++) {
-            pieces[filled++] = (piece){.address = record->runs[run].address, .record = record, .run = run};
+        for (uint32_t run = 0; run < record->run_count; run++) {
+            *sn_vector_add(&pieces) = (piece){.address = record->runs[run].address, .record = record, .run = run};
         }
     }
-    *count = filled;
-    qsort(pieces, filled, sizeof *pieces, by_address);
+    sn_sorted_sort(&pieces, address);
     return pieces;
 }
 
@@ -163,24 +142,23 @@ static void add_source(count_function *function) {
 
 void count_functions_find(count_functions *functions, const count_summary *summary, uint64_t limit) {
     search search = {.summary = summary};
-    size_t piece_count;
-    piece *pieces = sorted_pieces(&piece_count);
-    for (size_t i = 0; i < piece_count; i++) {
-        add_piece(&search, &pieces[i]);
+    piece_list pieces = sorted_pieces();
+    for (size_t i = 0; i < pieces.count; i++) {
+        add_piece(&search, &pieces.items[i]);
     }
-    free(pieces);
+    sn_vector_release(&pieces);
     *functions = (count_functions){.list = search.functions};
-    if (search.count == 0) {
+    if (search.functions.count == 0) {
         return;
     }
-    functions->found = merge_duplicates(search.functions, search.count);
-    functions->count = functions->found < limit ? functions->found : (size_t)limit;
-    qsort(functions->list, functions->found, sizeof *functions->list, by_instructions);
-    for (size_t i = 0; i < functions->count; i++) {
-        add_source(&functions->list[i]);
+    functions->list.count = merge_duplicates(search.functions.items, search.functions.count);
+    functions->listed = functions->list.count < limit ? functions->list.count : (size_t)limit;
+    qsort(functions->list.items, functions->list.count, sizeof *functions->list.items, by_instructions);
+    for (size_t i = 0; i < functions->listed; i++) {
+        add_source(&functions->list.items[i]);
     }
 }
 
 void count_functions_free(count_functions *functions) {
-    free(functions->list);
+    sn_vector_release(&functions->list);
 }

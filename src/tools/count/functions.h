@@ -15,10 +15,11 @@ typedef struct count_function {
     const char *module; /**< NULL when the code was not mapped from a file */
 } count_function;
 
+typedef SN_VECTOR(count_function) count_function_list;
+
 typedef struct count_functions {
-    count_function *list; /**< the most instructions first */
-    size_t count;         /**< listed */
-    size_t found;         /**< all functions that executed anything */
+    count_function_list list; /**< all that executed anything, the most instructions first */
+    size_t listed;            /**< so many of them have source files */
 } count_functions;
 
 /** The `limit` functions with the most instructions. */

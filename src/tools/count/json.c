@@ -39,11 +39,11 @@ static void print_tally(sn_json *json, const count_tally *tally) {
 
 static void print_threads(sn_json *json, const count_summary *summary) {
     sn_json_array(json, "threads");
-    for (size_t i = 0; i < summary->thread_count; i++) {
+    for (size_t i = 0; i < summary->threads.count; i++) {
         sn_json_object(json, NULL);
-        sn_json_signed(json, "id", summary->threads[i].id);
-        sn_json_boolean(json, "ended", summary->threads[i].ended);
-        print_tally(json, &summary->threads[i].tally);
+        sn_json_signed(json, "id", summary->threads.items[i].id);
+        sn_json_boolean(json, "ended", summary->threads.items[i].ended);
+        print_tally(json, &summary->threads.items[i].tally);
         sn_json_close(json);
     }
     sn_json_close(json);
@@ -56,10 +56,10 @@ static void print_threads(sn_json *json, const count_summary *summary) {
 }
 
 static void print_functions(sn_json *json, const count_functions *functions) {
-    sn_json_number(json, "function_count", functions->found);
+    sn_json_number(json, "function_count", functions->list.count);
     sn_json_array(json, "functions");
-    for (size_t i = 0; i < functions->count; i++) {
-        const count_function *function = &functions->list[i];
+    for (size_t i = 0; i < functions->listed; i++) {
+        const count_function *function = &functions->list.items[i];
         sn_json_object(json, NULL);
         sn_json_string(json, "name", function->name);
         sn_json_number(json, "address", function->address);

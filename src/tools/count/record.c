@@ -5,8 +5,9 @@
  */
 #include "record.h"
 
+#include <sonde/arena.h>
+#include <sonde/vector.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 static _Atomic(count_record *) newest;
@@ -14,38 +15,21 @@ static _Atomic uint32_t most_counters;
 
 /** A record under construction: arrays with room for the largest block, reused from block to block. */
 typedef struct draft {
-    uint16_t *instructions;
-    count_run *runs;
-    count_access *accesses;
-    uint32_t instruction_room, access_room;
-    uint32_t instruction_count, run_count, access_count, counter_count;
+    SN_VECTOR(uint16_t) instructions;
+    SN_VECTOR(count_run) runs;
+    SN_VECTOR(count_access) accesses;
+    uint32_t counter_count;
 } draft;
 
-static void *resized(void *memory, size_t count, size_t size) {
-    void *result = reallocarray(memory, count, size);
-    if (result == NULL) {
-        sn_fail(125, "count: out of memory");
-    }
-    return result;
-}
-
-static void draft_begin(draft *draft, uint32_t instruction_count) {
-    if (draft->instruction_room < instruction_count) {
-        draft->instructions = resized(draft->instructions, instruction_count, sizeof *draft->instructions);
-        draft->runs = resized(draft->runs, instruction_count, sizeof *draft->runs);
-        draft->instruction_room = instruction_count;
-    }
-    draft->instruction_count = instruction_count;
-    draft->run_count = draft->access_count = 0;
+static void draft_begin(draft *draft) {
+    sn_vector_clear(&draft->instructions);
+    sn_vector_clear(&draft->runs);
+    sn_vector_clear(&draft->accesses);
     draft->counter_count = 1;
 }
 
 static void draft_access(draft *draft, uint32_t index, uint32_t size, bool is_store) {
-    if (draft->access_count == draft->access_room) {
-        draft->access_room = draft->access_room == 0 ? 64 : draft->access_room * 2;
-        draft->accesses = resized(draft->accesses, draft->access_room, sizeof *draft->accesses);
-    }
-    draft->accesses[draft->access_count++] = (count_access){
+    *sn_vector_add(&draft->accesses) = (count_access){
         .instruction = (uint16_t)index,
         .size_class = (uint8_t)count_size_class(size),
         .is_store = is_store,
@@ -87,35 +71,36 @@ static uint16_t shape_of(const sn_instruction *instruction) {
 static void draft_instruction(draft *draft, sn_block *block, uint32_t index, uint64_t expected_address) {
     const sn_instruction *instruction = sn_block_instruction(block, index);
     if (index == 0 || instruction->address != expected_address) {
-        draft->runs[draft->run_count++] = (count_run){.address = instruction->address, .index = index};
+        *sn_vector_add(&draft->runs) = (count_run){.address = instruction->address, .index = index};
     }
     uint16_t shape = shape_of(instruction) | (sn_branch_goes_back(block, index) ? COUNT_GOES_BACK : 0);
-    draft->instructions[index] = shape;
+    *sn_vector_add(&draft->instructions) = shape;
     draft->counter_count += (shape & COUNT_CONDITIONAL ? 1 : 0) + (shape & COUNT_REPEATED ? 2 : 0);
     draft_accesses(draft, block, index);
 }
 
-/** One allocation for a record with its arrays, the most strictly aligned first. */
+/** One piece of memory, for the life of the process, for a record with its arrays, the most strictly aligned first. */
 static count_record *record_from_draft(const draft *draft) {
-    size_t runs_size = draft->run_count * sizeof(count_run);
-    size_t accesses_size = draft->access_count * sizeof(count_access);
-    size_t instructions_size = draft->instruction_count * sizeof(uint16_t);
-    count_record *record = resized(NULL, 1, sizeof *record + runs_size + accesses_size + instructions_size);
+    static sn_arena records;
+    size_t runs_size = draft->runs.count * sizeof(count_run);
+    size_t accesses_size = draft->accesses.count * sizeof(count_access);
+    size_t instructions_size = draft->instructions.count * sizeof(uint16_t);
+    count_record *record = sn_arena_allocate(&records, sizeof *record + runs_size + accesses_size + instructions_size);
     *record = (count_record){
         .counters = sn_counter_new(draft->counter_count),
         .counter_count = draft->counter_count,
-        .instruction_count = draft->instruction_count,
-        .access_count = draft->access_count,
-        .run_count = draft->run_count,
+        .instruction_count = (uint32_t)draft->instructions.count,
+        .access_count = (uint32_t)draft->accesses.count,
+        .run_count = (uint32_t)draft->runs.count,
     };
     record->runs = (count_run *)(record + 1);
-    record->accesses = (count_access *)(record->runs + draft->run_count);
-    record->instructions = (uint16_t *)(record->accesses + draft->access_count);
-    memcpy(record->runs, draft->runs, runs_size);
+    record->accesses = (count_access *)(record->runs + record->run_count);
+    record->instructions = (uint16_t *)(record->accesses + record->access_count);
+    memcpy(record->runs, draft->runs.items, runs_size);
     if (accesses_size != 0) {
-        memcpy(record->accesses, draft->accesses, accesses_size);
+        memcpy(record->accesses, draft->accesses.items, accesses_size);
     }
-    memcpy(record->instructions, draft->instructions, instructions_size);
+    memcpy(record->instructions, draft->instructions.items, instructions_size);
     return record;
 }
 
@@ -144,9 +129,9 @@ static void publish(count_record *record) {
 
 count_record *count_record_new(sn_block *block) {
     static draft draft;
-    draft_begin(&draft, sn_block_size(block));
+    draft_begin(&draft);
     uint64_t expected_address = 0;
-    for (uint32_t index = 0; index < draft.instruction_count; index++) {
+    for (uint32_t index = 0; index < sn_block_size(block); index++) {
         draft_instruction(&draft, block, index, expected_address);
         const sn_instruction *instruction = sn_block_instruction(block, index);
         expected_address = instruction->address + instruction->length;

@@ -114,13 +114,13 @@ static void print_thread(const page *page, const char *name, const count_tally *
 /** A single thread has nothing that the totals do not say. */
 static void print_threads(const page *page, const count_summary *summary) {
     char name[NUMBER_SIZE];
-    if (summary->thread_count + summary->unlisted_count < 2) {
+    if (summary->threads.count + summary->unlisted_count < 2) {
         return;
     }
     heading(page, "Thread         instructions            calls            loads           stores");
-    for (size_t i = 0; i < summary->thread_count; i++) {
-        snprintf(name, sizeof name, "%d", summary->threads[i].id);
-        print_thread(page, name, &summary->threads[i].tally);
+    for (size_t i = 0; i < summary->threads.count; i++) {
+        snprintf(name, sizeof name, "%d", summary->threads.items[i].id);
+        print_thread(page, name, &summary->threads.items[i].tally);
     }
     if (summary->unlisted_count != 0) {
         print_thread(page, "others", &summary->unlisted);
@@ -160,14 +160,14 @@ static void print_function(const page *page, const count_function *function, uin
 
 static void print_functions(const page *page, const count_report *report) {
     char number[NUMBER_SIZE];
-    if (report->functions->count == 0) {
+    if (report->functions->listed == 0) {
         return;
     }
     heading(page, "     Instructions          Function                      Source");
-    for (size_t i = 0; i < report->functions->count; i++) {
-        print_function(page, &report->functions->list[i], report->summary->total.instructions);
+    for (size_t i = 0; i < report->functions->listed; i++) {
+        print_function(page, &report->functions->list.items[i], report->summary->total.instructions);
     }
-    size_t rest = report->functions->found - report->functions->count;
+    size_t rest = report->functions->list.count - report->functions->listed;
     if (rest != 0) {
         fprintf(page->stream, "  (%s more; --functions=N lists more)\n", grouped(rest, number));
     }

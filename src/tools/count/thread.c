@@ -6,9 +6,9 @@
 #include "thread.h"
 
 #include <pthread.h>
+#include <sonde/sorted.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cuts.h"
 
@@ -20,11 +20,9 @@ typedef struct count_thread {
 /** What ended threads have left behind. */
 typedef struct dead_threads {
     pthread_mutex_t lock;
-    uint64_t *values; /**< by counter */
-    size_t value_count;
+    count_values values;
     count_cut_table *cuts;
-    count_thread_result *listed;
-    size_t listed_count;
+    count_results listed;
     uint64_t unlisted_count;
     count_tally unlisted;
 } dead_threads;
@@ -32,16 +30,11 @@ typedef struct dead_threads {
 static dead_threads dead = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static _Atomic uint64_t threads_started;
 
-static void *resized(void *memory, size_t count, size_t size) {
-    void *result = reallocarray(memory, count, size);
-    if (result == NULL) {
+void count_thread_start(sn_thread *thread) {
+    count_thread *mine = malloc(sizeof *mine);
+    if (mine == NULL) {
         sn_fail(125, "count: out of memory");
     }
-    return result;
-}
-
-void count_thread_start(sn_thread *thread) {
-    count_thread *mine = resized(NULL, 1, sizeof *mine);
     *mine = (count_thread){.order = atomic_fetch_add(&threads_started, 1)};
     sn_thread_set_data(thread, mine);
 }
@@ -61,44 +54,36 @@ static void read_values(const sn_thread *thread, const count_record *record, uin
     }
 }
 
-static void add_values(uint64_t **sums, size_t *count, const count_record *record, const uint64_t *values) {
+static void add_values(count_values *sums, const count_record *record, const uint64_t *values) {
     size_t end = (size_t)record->counters + record->counter_count;
-    if (end > *count) {
-        size_t room = end + end / 2;
-        *sums = resized(*sums, room, sizeof **sums);
-        memset(*sums + *count, 0, (room - *count) * sizeof **sums);
-        *count = room;
-    }
+    sn_vector_extend(sums, end);
     for (uint32_t i = 0; i < record->counter_count; i++) {
-        (*sums)[record->counters + i] += values[i];
+        sums->items[record->counters + i] += values[i];
     }
 }
 
 /** Tally one thread, and add its counters to the sums. */
-static void reduce_thread(const sn_thread *thread, const count_cut_table *cuts, uint64_t **sums, size_t *sum_count,
-                          count_tally *tally) {
-    uint64_t *values = resized(NULL, (size_t)count_record_most_counters() + 1, sizeof *values);
+static void reduce_thread(const sn_thread *thread, const count_cut_table *cuts, count_values *sums, count_tally *tally) {
+    count_values values = {0};
+    sn_vector_extend(&values, (size_t)count_record_most_counters() + 1);
     for (const count_record *record = count_record_first(); record != NULL; record = record->next) {
         if (sn_counter_value(thread, record->counters) == 0) {
             continue;
         }
-        read_values(thread, record, values);
-        count_record_tally(record, values, count_cuts_of(cuts, record), tally);
-        add_values(sums, sum_count, record, values);
+        read_values(thread, record, values.items);
+        count_record_tally(record, values.items, count_cuts_of(cuts, record), tally);
+        add_values(sums, record, values.items);
     }
-    free(values);
+    sn_vector_release(&values);
 }
 
 static void list_dead(const count_thread_result *result) {
-    if (dead.listed_count == COUNT_LISTED_THREADS) {
+    if (dead.listed.count == COUNT_LISTED_THREADS) {
         dead.unlisted_count++;
         count_tally_add(&dead.unlisted, &result->tally);
         return;
     }
-    if (dead.listed == NULL) {
-        dead.listed = resized(NULL, COUNT_LISTED_THREADS, sizeof *dead.listed);
-    }
-    dead.listed[dead.listed_count++] = *result;
+    *sn_vector_add(&dead.listed) = *result;
 }
 
 void count_thread_end(sn_thread *thread) {
@@ -108,7 +93,7 @@ void count_thread_end(sn_thread *thread) {
     }
     count_thread_result result = {.order = mine->order, .id = sn_thread_id(thread), .ended = true};
     pthread_mutex_lock(&dead.lock);
-    reduce_thread(thread, mine->cuts, &dead.values, &dead.value_count, &result.tally);
+    reduce_thread(thread, mine->cuts, &dead.values, &result.tally);
     count_cuts_merge(&dead.cuts, mine->cuts);
     list_dead(&result);
     pthread_mutex_unlock(&dead.lock);
@@ -130,33 +115,24 @@ static void summarise_thread(sn_thread *thread, void *data) {
     if (its == NULL) {
         return;
     }
-    summary->threads = resized(summary->threads, summary->thread_count + 1, sizeof *summary->threads);
-    count_thread_result *result = &summary->threads[summary->thread_count++];
+    count_thread_result *result = sn_vector_add(&summary->threads);
     *result = (count_thread_result){.order = its->order, .id = sn_thread_id(thread)};
     const count_cut_table *cuts = __atomic_load_n(&its->cuts, __ATOMIC_ACQUIRE);
-    reduce_thread(thread, cuts, &summary->values, &summary->value_count, &result->tally);
+    reduce_thread(thread, cuts, &summary->values, &result->tally);
     count_cuts_merge(&summary->cuts, cuts);
 }
 
 static void summarise_dead(count_summary *summary) {
-    if (dead.value_count != 0) {
-        summary->values = resized(NULL, dead.value_count, sizeof *summary->values);
-        memcpy(summary->values, dead.values, dead.value_count * sizeof *summary->values);
-        summary->value_count = dead.value_count;
+    sn_vector_extend(&summary->values, dead.values.count);
+    for (size_t i = 0; i < dead.values.count; i++) {
+        summary->values.items[i] = dead.values.items[i];
     }
-    if (dead.listed_count != 0) {
-        summary->threads = resized(NULL, dead.listed_count, sizeof *summary->threads);
-        memcpy(summary->threads, dead.listed, dead.listed_count * sizeof *summary->threads);
-        summary->thread_count = dead.listed_count;
+    for (size_t i = 0; i < dead.listed.count; i++) {
+        *sn_vector_add(&summary->threads) = dead.listed.items[i];
     }
     count_cuts_merge(&summary->cuts, dead.cuts);
     summary->unlisted_count = dead.unlisted_count;
     summary->unlisted = dead.unlisted;
-}
-
-static int by_order(const void *left, const void *right) {
-    const count_thread_result *a = left, *b = right;
-    return (a->order > b->order) - (a->order < b->order);
 }
 
 void count_summarise(count_summary *summary) {
@@ -165,24 +141,22 @@ void count_summarise(count_summary *summary) {
     summarise_dead(summary);
     pthread_mutex_unlock(&dead.lock);
     sn_threads_visit(summarise_thread, summary);
-    if (summary->thread_count != 0) {
-        qsort(summary->threads, summary->thread_count, sizeof *summary->threads, by_order);
-    }
+    sn_sorted_sort(&summary->threads, order);
     summary->total = summary->unlisted;
-    for (size_t i = 0; i < summary->thread_count; i++) {
-        count_tally_add(&summary->total, &summary->threads[i].tally);
+    for (size_t i = 0; i < summary->threads.count; i++) {
+        count_tally_add(&summary->total, &summary->threads.items[i].tally);
     }
 }
 
 void count_summary_free(count_summary *summary) {
-    free(summary->threads);
-    free(summary->values);
+    sn_vector_release(&summary->threads);
+    sn_vector_release(&summary->values);
     count_cuts_free(summary->cuts);
 }
 
 void count_summary_walk(const count_summary *summary, const count_record *record,
                         void (*visit)(const count_executed *executed, void *data), void *data) {
-    if ((size_t)record->counters + record->counter_count <= summary->value_count) {
-        count_record_walk(record, summary->values + record->counters, count_cuts_of(summary->cuts, record), visit, data);
+    if ((size_t)record->counters + record->counter_count <= summary->values.count) {
+        count_record_walk(record, summary->values.items + record->counters, count_cuts_of(summary->cuts, record), visit, data);
     }
 }

@@ -8,6 +8,7 @@
 #define SONDE_TOOLS_COUNT_THREAD_H
 
 #include <sonde/tool.h>
+#include <sonde/vector.h>
 
 #include "record.h"
 
@@ -21,15 +22,18 @@ typedef struct count_thread_result {
     count_tally tally;
 } count_thread_result;
 
+typedef SN_VECTOR(count_thread_result) count_results;
+
+/** Of counters, by their numbers. */
+typedef SN_VECTOR(uint64_t) count_values;
+
 /** Everything counted, all threads. Owned by whoever made it: freed by count_summary_free(). */
 typedef struct count_summary {
     count_tally total;
-    count_thread_result *threads; /**< in the order of their start */
-    size_t thread_count;
+    count_results threads;        /**< in the order of their start */
     uint64_t unlisted_count;      /**< threads that ended and are not in `threads` */
     count_tally unlisted;
-    uint64_t *values;             /**< of every counter, all threads together */
-    size_t value_count;
+    count_values values;          /**< all threads together */
     struct count_cut_table *cuts; /**< of all threads */
 } count_summary;
 
