@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include <sonde/cachegrind.h>
+#include <sonde/collections.h>
 
-#include "simulator/memory.h"
 #include "simulator/setup.h"
 
 /** An instruction of a block that was executed. */
@@ -23,19 +23,9 @@ typedef struct executed {
 } executed;
 
 typedef struct executed_list {
-    executed *items;
-    size_t count, room;
+    SN_VECTOR(executed) list;
     const cache_summary *summary;
 } executed_list;
-
-/** A name for code of a module that has no symbol there. */
-typedef struct module_name {
-    struct module_name *next;
-    const char *module;
-    char *name;
-} module_name;
-
-static module_name *module_names; /* few, and needed until the end */
 
 const char *cache_profile_file;
 
@@ -114,11 +104,7 @@ static void add_executed(const cache_executed *found, void *data) {
     if (found->steps == 0 && found->executions == 0 && cache_site_find(&list->summary->sites, site) == NULL) {
         return;
     }
-    if (list->count == list->room) {
-        list->room = list->room == 0 ? 4096 : list->room * 2;
-        list->items = cache_memory_resized(list->items, list->room, sizeof *list->items);
-    }
-    list->items[list->count++] = (executed){
+    *sn_vector_add(&list->list) = (executed){
         .address = found->record->instructions[found->index].address,
         .record = found->record,
         .index = found->index,
@@ -127,89 +113,47 @@ static void add_executed(const cache_executed *found, void *data) {
     };
 }
 
-static int by_address(const void *left, const void *right) {
-    const executed *a = left, *b = right;
-    return (a->address > b->address) - (a->address < b->address);
-}
-
 static executed_list list_executed(const cache_summary *summary) {
     executed_list list = {.summary = summary};
     for (const cache_record *record = cache_record_first(); record != NULL; record = record->next) {
-        if ((size_t)record->counters + record->counter_count <= summary->value_count) {
-            cache_record_walk(record, summary->values + record->counters, &summary->tally, cuts_at, add_executed, &list);
+        if ((size_t)record->counters + record->counter_count <= summary->values.count) {
+            cache_record_walk(record, summary->values.items + record->counters, &summary->tally, cuts_at, add_executed, &list);
         }
     }
-    if (list.count > 0) {
-        qsort(list.items, list.count, sizeof *list.items, by_address);
-    }
+    sn_sorted_sort(&list.list, address);
     return list;
 }
 
 /* ---------------------------------------------------------------------------- rows */
 
-/** Rows that were found so far, by a hash of their place. */
+/** Rows that were found so far, and numbers in the list by place. */
 typedef struct row_table {
-    cache_row *rows;
-    size_t count, room;
-    uint32_t *places;  /**< index + 1 in `rows`, 0: free; twice as many as there is room for rows */
+    cache_rows list;
+    sn_index index;
 } row_table;
-
-static size_t home_of(const row_table *table, const cache_row *row) {
-    uint64_t hash = (uintptr_t)row->file * UINT64_C(0x9e3779b97f4a7c15) ^ (uintptr_t)row->function ^
-                    (uint64_t)row->line << 40;
-    hash *= UINT64_C(0xbf58476d1ce4e5b9);
-    return (hash >> 32) & (2 * table->room - 1);
-}
-
-static uint32_t *place_of(const row_table *table, const cache_row *row) {
-    size_t at = home_of(table, row);
-    for (;; at = (at + 1) & (2 * table->room - 1)) {
-        uint32_t *place = &table->places[at];
-        const cache_row *found = *place == 0 ? NULL : &table->rows[*place - 1];
-        if (found == NULL ||
-            (found->file == row->file && found->function == row->function && found->line == row->line)) {
-            return place;
-        }
-    }
-}
-
-static void grow(row_table *table) {
-    table->room = table->room == 0 ? 4096 : table->room * 2;
-    table->rows = cache_memory_resized(table->rows, table->room, sizeof *table->rows);
-    free(table->places);
-    table->places = cache_memory_new(2 * table->room, sizeof *table->places);
-    for (size_t i = 0; i < table->count; i++) {
-        *place_of(table, &table->rows[i]) = (uint32_t)i + 1;
-    }
-}
 
 /** The row of that place, with zero counts if it is new. */
 static cache_row *row_of(row_table *table, const cache_row *place) {
-    if (table->count == table->room) {
-        grow(table);
-    }
-    uint32_t *at = place_of(table, place);
-    if (*at == 0) {
-        table->rows[table->count++] = *place;
-        *at = (uint32_t)table->count;
-    }
-    return &table->rows[*at - 1];
-}
-
-static const char *name_of_module(const char *module) {
-    for (const module_name *known = module_names; known != NULL; known = known->next) {
-        if (known->module == module) {
-            return known->name;
+    uint64_t hash = sn_hash_combine((uintptr_t)place->file, sn_hash_combine((uintptr_t)place->function, place->line));
+    uint32_t number;
+    sn_index_each(&table->index, hash, number) {
+        cache_row *row = &table->list.items[number];
+        if (row->file == place->file && row->function == place->function && row->line == place->line) {
+            return row;
         }
     }
-    module_name *name = cache_memory_resized(NULL, 1, sizeof *name);
+    sn_index_add(&table->index, hash, (uint32_t)table->list.count);
+    cache_row *row = sn_vector_add(&table->list);
+    *row = *place;
+    return row;
+}
+
+/** For code of a module that has no symbol there. */
+static const char *name_of_module(const char *module) {
+    char name[512];
     const char *slash = strrchr(module, '/');
-    *name = (module_name){.next = module_names, .module = module};
-    if (asprintf(&name->name, "??? (%s)", slash == NULL ? module : slash + 1) < 0) {
-        sn_fail(125, "cache: out of memory");
-    }
-    module_names = name;
-    return name->name;
+    snprintf(name, sizeof name, "??? (%s)", slash == NULL ? module : slash + 1);
+    return sn_intern(name);
 }
 
 /** Where the code was written: of inlined functions, the innermost. */
@@ -240,21 +184,23 @@ static int by_place(const void *left, const void *right) {
 }
 
 static void take_rows(cache_profile *profile, row_table *table) {
-    free(table->places);
-    profile->rows = table->rows;
-    for (size_t i = 0; i < table->count; i++) {
+    size_t kept = 0;
+    sn_index_release(&table->index);
+    for (size_t i = 0; i < table->list.count; i++) {
         bool is_empty = true;
         for (unsigned event = 0; event < profile->event_count; event++) {
-            profile->totals[event] += table->rows[i].counts[event];
-            is_empty &= table->rows[i].counts[event] == 0;
+            profile->totals[event] += table->list.items[i].counts[event];
+            is_empty &= table->list.items[i].counts[event] == 0;
         }
         if (!is_empty) {
-            profile->rows[profile->row_count++] = table->rows[i];
+            table->list.items[kept++] = table->list.items[i];
         }
     }
-    if (profile->row_count > 0) {
-        qsort(profile->rows, profile->row_count, sizeof *profile->rows, by_place);
+    table->list.count = kept;
+    if (kept > 0) {
+        qsort(table->list.items, kept, sizeof *table->list.items, by_place);
     }
+    profile->rows = table->list;
 }
 
 void cache_profile_make(cache_profile *profile, const cache_summary *summary) {
@@ -263,19 +209,20 @@ void cache_profile_make(cache_profile *profile, const cache_summary *summary) {
     name_events(profile);
     executed_list list = list_executed(summary);
     cache_row *row = NULL;
-    for (size_t i = 0; i < list.count; i++) {
-        if (i == 0 || list.items[i].address != list.items[i - 1].address) {
-            cache_row place = locate(list.items[i].address);
+    for (size_t i = 0; i < list.list.count; i++) {
+        const executed *executed = &list.list.items[i];
+        if (i == 0 || executed->address != executed[-1].address) {
+            cache_row place = locate(executed->address);
             row = row_of(&table, &place);
         }
-        add_events(row->counts, summary, &list.items[i]);
+        add_events(row->counts, summary, executed);
     }
-    free(list.items);
+    sn_vector_release(&list.list);
     take_rows(profile, &table);
 }
 
 void cache_profile_free(cache_profile *profile) {
-    free(profile->rows);
+    sn_vector_release(&profile->rows);
     *profile = (cache_profile){0};
 }
 
@@ -309,8 +256,8 @@ void cache_profile_write(const cache_profile *profile) {
     int word_count = sn_client_arguments(&words);
     sn_cachegrind_command(&file, (size_t)word_count, words);
     sn_cachegrind_events(&file, profile->event_count, profile->events);
-    for (size_t i = 0; i < profile->row_count; i++) {
-        const cache_row *row = &profile->rows[i];
+    for (size_t i = 0; i < profile->rows.count; i++) {
+        const cache_row *row = &profile->rows.items[i];
         sn_cachegrind_line(&file, row->file, row->function, row->line, row->counts);
     }
     sn_cachegrind_summary(&file, profile->totals);

@@ -15,12 +15,13 @@ typedef struct cache_row {
     int64_t counts[CACHE_MOST_EVENTS];
 } cache_row;
 
+typedef SN_VECTOR(cache_row) cache_rows;
+
 typedef struct cache_profile {
     const char *events[CACHE_MOST_EVENTS]; /**< in Cachegrind's order: Ir I1mr ILmr Dr ... Bc Bcm Bi Bim */
     unsigned event_count;
     int64_t totals[CACHE_MOST_EVENTS];
-    cache_row *rows;                       /**< by file, function and line */
-    size_t row_count;
+    cache_rows rows;                       /**< by file, function and line */
 } cache_profile;
 
 /** Where the events of a kind of reference are in a row: the references, then the misses of each level. */

@@ -5,7 +5,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "simulator/branches.h"
 #include "simulator/memory.h"
@@ -75,18 +74,12 @@ static void add_counters(cache_summary *summary, const sn_thread *thread) {
         if (record->counter_count == 0) {
             continue;
         }
-        if (end > summary->value_count) {
-            size_t room = end + end / 2;
-            summary->values = cache_memory_resized(summary->values, room, sizeof *summary->values);
-            memset(summary->values + summary->value_count, 0,
-                   (room - summary->value_count) * sizeof *summary->values);
-            summary->value_count = room;
-        }
+        sn_vector_extend(&summary->values, end);
         if (!cache_current.simulates_caches && sn_counter_value(thread, record->counters) == 0) {
             continue; /* never entered */
         }
         for (uint32_t i = record->counter_count; i-- > 0;) {
-            summary->values[record->counters + i] += sn_counter_value(thread, record->counters + i);
+            summary->values.items[record->counters + i] += sn_counter_value(thread, record->counters + i);
         }
     }
 }
@@ -149,10 +142,9 @@ static void visit_thread(sn_thread *thread, void *data) {
 void cache_summarise(cache_summary *summary) {
     *summary = (cache_summary){0};
     pthread_mutex_lock(&dead_lock);
-    if (dead.value_count != 0) {
-        summary->values = cache_memory_resized(NULL, dead.value_count, sizeof *summary->values);
-        memcpy(summary->values, dead.values, dead.value_count * sizeof *summary->values);
-        summary->value_count = dead.value_count;
+    sn_vector_extend(&summary->values, dead.values.count);
+    for (size_t i = 0; i < dead.values.count; i++) {
+        summary->values.items[i] = dead.values.items[i];
     }
     cache_sites_add(&summary->sites, &dead.sites);
     cache_tally_add(&summary->tally, &dead.tally);
@@ -161,7 +153,7 @@ void cache_summarise(cache_summary *summary) {
 }
 
 void cache_summary_free(cache_summary *summary) {
-    free(summary->values);
+    sn_vector_release(&summary->values);
     cache_sites_free(&summary->sites);
     cache_tally_free(&summary->tally);
     *summary = (cache_summary){0};

@@ -7,15 +7,18 @@
 #define SONDE_TOOLS_CACHE_THREAD_H
 
 #include <sonde/tool.h>
+#include <sonde/vector.h>
 
 #include "record.h"
 #include "simulator/sites.h"
 #include "simulator/tally.h"
 
+/** Of counters, by their numbers. */
+typedef SN_VECTOR(uint64_t) cache_values;
+
 /** Everything counted, all threads, alive or not. Freed by cache_summary_free(). */
 typedef struct cache_summary {
-    uint64_t *values; /**< of every counter */
-    size_t value_count;
+    cache_values values;
     cache_tally tally;
     cache_sites sites;
 } cache_summary;
