@@ -7,7 +7,9 @@
 #include "code.h"
 
 #include <pthread.h>
+#include <sonde/index.h>
 #include <sonde/tool.h>
+#include <sonde/vector.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,47 +48,31 @@ static void *copied(const void *items, size_t count, size_t size) {
 
 /* ------------------------------------------------------------------- sites */
 
-/** Site numbers plus 1, by a hash of the site; a power of two of them, at most half of them in use. */
-static uint32_t *index_of_sites;
-static size_t index_size;
+static sn_index sites_by_content;
 
 static bool equal(const memtrace_site *a, const memtrace_site *b) {
     return a->address == b->address && a->size == b->size && a->kind == b->kind && a->operand == b->operand &&
            a->system_number == b->system_number;
 }
 
-static uint32_t *index_place(const memtrace_site *site) {
-    uint64_t hash = (site->address * 8 + site->operand + site->kind + site->system_number * 64) *
-                    UINT64_C(0x9e3779b97f4a7c15);
-    for (size_t i = hash >> 20;; i++) {
-        uint32_t *place = &index_of_sites[i & (index_size - 1)];
-        if (!*place || equal(memtrace_site_at(*place - 1), site))
-            return place;
-    }
-}
-
-static void grow_index(void) {
-    free(index_of_sites);
-    index_size = index_size ? 2 * index_size : 4096;
-    index_of_sites = allocate(index_size, sizeof *index_of_sites);
-    for (uint32_t i = 0; i < site_count; i++)
-        *index_place(memtrace_site_at(i)) = i + 1;
+static uint64_t hash_of(const memtrace_site *site) {
+    return sn_hash_combine(site->address, site->operand ^ (uint64_t)site->kind << 8 ^ site->system_number << 16);
 }
 
 uint32_t memtrace_site_number(const memtrace_site *site) {
-    if (2 * ((size_t)site_count + 1) > index_size)
-        grow_index();
-    uint32_t *place = index_place(site);
-    if (*place)
-        return *place - 1;
-    uint32_t number = site_count;
+    uint64_t hash = hash_of(site);
+    uint32_t number;
+    sn_index_each(&sites_by_content, hash, number)
+        if (equal(memtrace_site_at(number), site))
+            return number;
+    number = site_count;
     if (number / PIECE == PIECES)
         sn_fail(125, "memtrace: more than %d places in the code access memory", PIECE * PIECES);
     if (number % PIECE == 0)
         site_pieces[number / PIECE] = allocate(PIECE, sizeof(memtrace_site));
     site_pieces[number / PIECE][number % PIECE] = *site;
     site_count = number + 1;
-    *place = number + 1;
+    sn_index_add(&sites_by_content, hash, number);
     return number;
 }
 
@@ -130,14 +116,13 @@ uint32_t memtrace_block_count(void) {
 /* ------------------------------------------------------------ system calls */
 
 /** Blocks of system calls; a program makes them in few places. */
-static const memtrace_block **system_blocks;
-static size_t system_block_count;
+static SN_VECTOR(const memtrace_block *) system_blocks;
 
 static const memtrace_block *find_system_block(uint64_t address, uint64_t number) {
-    for (size_t i = 0; i < system_block_count; i++) {
-        const memtrace_site *site = memtrace_site_at(system_blocks[i]->varying[0].site);
+    for (size_t i = 0; i < system_blocks.count; i++) {
+        const memtrace_site *site = memtrace_site_at(system_blocks.items[i]->varying[0].site);
         if (site->address == address && site->system_number == number)
-            return system_blocks[i];
+            return system_blocks.items[i];
     }
     return NULL;
 }
@@ -149,10 +134,7 @@ const memtrace_block *memtrace_system_block(uint64_t address, uint64_t number, c
         memtrace_step step = {.site = memtrace_site_number(&(memtrace_site){
             .address = address, .kind = MEMTRACE_SYSTEM, .system_call = name, .system_number = number})};
         block = memtrace_block_new(&(memtrace_block){.varying = &step, .varying_count = 1});
-        system_blocks = reallocarray(system_blocks, system_block_count + 1, sizeof *system_blocks);
-        if (!system_blocks)
-            sn_fail(125, "memtrace: out of memory");
-        system_blocks[system_block_count++] = block;
+        *sn_vector_add(&system_blocks) = block;
     }
     memtrace_code_unlock();
     return block;

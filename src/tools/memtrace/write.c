@@ -4,6 +4,7 @@
 #include "write.h"
 
 #include <pthread.h>
+#include <sonde/table.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -188,33 +189,11 @@ static uint64_t offset_in_module(uint64_t address) {
 /** Names are written once; sn_locate() gives equal names of one module as equal pointers. A name written twice costs room
     and nothing else. */
 typedef struct name_number {
-    const char *name;
-    uint32_t number; /**< from 1; 0: free */
+    const char *key;
+    uint32_t number; /**< from 1 */
 } name_number;
 
-static name_number *names;
-static size_t names_room;
-static uint32_t name_count;
-
-static name_number *name_place(const char *name) {
-    for (size_t i = (uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15) >> 20;; i++) {
-        name_number *place = &names[i & (names_room - 1)];
-        if (!place->number || place->name == name)
-            return place;
-    }
-}
-
-static void grow_names(void) {
-    name_number *old = names;
-    size_t old_room = names_room;
-    names_room = old_room ? 2 * old_room : 1024;
-    if (!(names = calloc(names_room, sizeof *names)))
-        fail_for_memory();
-    for (size_t i = 0; i < old_room; i++)
-        if (old[i].number)
-            *name_place(old[i].name) = old[i];
-    free(old);
-}
+static SN_TABLE(name_number) names;
 
 /** A number that stands for the name: 0 for none, a known one's, or the next one, behind which the text follows. */
 static void put_name(payload *to, const char *name) {
@@ -222,16 +201,13 @@ static void put_name(payload *to, const char *name) {
         put_number(to, 0);
         return;
     }
-    if (2 * ((size_t)name_count + 1) > names_room)
-        grow_names();
-    name_number *place = name_place(name);
-    if (place->number) {
-        put_number(to, place->number);
-        return;
-    }
-    *place = (name_number){name, ++name_count};
-    put_number(to, name_count);
-    put_text(to, name);
+    bool is_new;
+    name_number *known = sn_table_insert(&names, name, &is_new);
+    if (is_new)
+        known->number = (uint32_t)sn_table_count(&names);
+    put_number(to, known->number);
+    if (is_new)
+        put_text(to, name);
 }
 
 /* ------------------------------------------------------------- sites and blocks */
@@ -351,7 +327,5 @@ void memtrace_write_after_fork(void) {
     process_is_written = is_closed = false;
     waiting.size = 0;
     sites_written = blocks_written = 0;
-    name_count = 0;
-    if (names)
-        memset(names, 0, names_room * sizeof *names);
+    sn_table_clear(&names);
 }
