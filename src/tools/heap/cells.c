@@ -1,5 +1,8 @@
 /**
  * @fileoverview Cells. See cells.h. All that runs in the code cache is SN_FAST.
+ *
+ * The table that finds them is none of <sonde/collections.h>: it is read without a lock while another thread adds to it, which is
+ * what a program that allocates in several threads does all the time.
  */
 #include "cells.h"
 

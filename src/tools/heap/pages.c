@@ -3,8 +3,7 @@
  */
 #include "pages.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include <sonde/sorted.h>
 
 #include "settings.h"
 #include "timeline.h"
@@ -14,8 +13,7 @@ typedef struct range {
     sn_context context;
 } range;
 
-static range *ranges;
-static size_t count, room;
+static SN_VECTOR(range) ranges;
 
 static bool has_begun; /**< before, the program is loaded, which nobody has called for */
 
@@ -29,28 +27,11 @@ void heap_pages_thread_start(void) {
 
 /** Index of the first range that ends above `address`. */
 static size_t lower(uint64_t address) {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (ranges[middle].end <= address) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return sn_sorted_position(&ranges, end, address + 1);
 }
 
 static void insert_at(size_t at, range new) {
-    if (count == room) {
-        room = room != 0 ? 2 * room : 256;
-        ranges = reallocarray(ranges, room, sizeof *ranges);
-        if (ranges == NULL) {
-            sn_fail(125, "heap: out of memory");
-        }
-    }
-    memmove(&ranges[at + 1], &ranges[at], (count++ - at) * sizeof *ranges);
-    ranges[at] = new;
+    *sn_vector_insert(&ranges, at) = new;
 }
 
 static void add(uint64_t start, uint64_t end, sn_context context) {
@@ -61,11 +42,11 @@ static void add(uint64_t start, uint64_t end, sn_context context) {
 /** Take [start, end) out, where it is; what lies around it in the same ranges stays. Returns who mapped the first of it. */
 static sn_context take_out(uint64_t start, uint64_t end) {
     sn_context first = SN_NO_CONTEXT;
-    for (size_t at = lower(start); at < count && ranges[at].start < end; at = lower(start)) {
-        range old = ranges[at];
+    for (size_t at = lower(start); at < ranges.count && ranges.items[at].start < end; at = lower(start)) {
+        range old = ranges.items[at];
         uint64_t low = old.start > start ? old.start : start, high = old.end < end ? old.end : end;
         first = first != SN_NO_CONTEXT ? first : old.context;
-        memmove(&ranges[at], &ranges[at + 1], (--count - at) * sizeof *ranges);
+        sn_vector_remove(&ranges, at, 1);
         heap_bytes_go(sn_running_thread(), old.context, high - low);
         if (high < old.end) {
             insert_at(at, (range){high, old.end, old.context});

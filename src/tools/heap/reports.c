@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 #include <sonde/client.h>
+#include <sonde/vector.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,21 +69,10 @@ typedef struct group {
     sn_context context;
 } group;
 
-typedef struct group_list {
-    group *items;
-    size_t count, room;
-} group_list;
+typedef SN_VECTOR(group) group_list;
 
 static void note(sn_heap_block *block, void *data) {
-    group_list *list = data;
-    if (list->count == list->room) {
-        list->room = list->room != 0 ? 2 * list->room : 4096;
-        list->items = reallocarray(list->items, list->room, sizeof *list->items);
-        if (list->items == NULL) {
-            sn_fail(125, "heap: out of memory");
-        }
-    }
-    list->items[list->count++] = (group){block->requested, block->usable - block->requested,
+    *sn_vector_add((group_list *)data) = (group){block->requested, block->usable - block->requested,
                                          block->word & (CONTEXT_MASK << CONTEXT_BITS | CONTEXT_MASK), block->context};
 }
 
@@ -125,5 +115,5 @@ void heap_reports_write(heap_rows *rows) {
             first = i + 1;
         }
     }
-    free(list.items);
+    sn_vector_release(&list);
 }

@@ -14,46 +14,38 @@
 #include <unistd.h>
 
 #include <sonde/heap.h>
+#include <sonde/sorted.h>
 
 #define WORD 8
 #define CHUNK (UINT64_C(1) << 16)
 
-/** The service's blocks, which do not change while the program stands still. */
-typedef struct block_list {
-    const sn_heap_block **items;
-    size_t count, room;
-} block_list;
+/** One of the service's blocks, which do not change while the program stands still. */
+typedef struct scanned {
+    uint64_t address;
+    const sn_heap_block *block;
+} scanned;
+
+/** By address. */
+typedef SN_VECTOR(scanned) block_list;
 
 /** Text of the roots, made while the heap stands still. */
 static char *roots_text;
 static size_t roots_size;
 
 static void note_block(sn_heap_block *block, void *data) {
-    block_list *list = data;
-    if (list->count == list->room) {
-        list->room = list->room != 0 ? 2 * list->room : 4096;
-        list->items = reallocarray(list->items, list->room, sizeof *list->items);
-        if (list->items == NULL) {
-            sn_fail(125, "heap: out of memory");
-        }
-    }
-    list->items[list->count++] = block;
+    *sn_vector_add((block_list *)data) = (scanned){.address = block->address, .block = block};
 }
 
-static int by_address(const void *left, const void *right) {
-    const sn_heap_block *a = *(const sn_heap_block *const *)left, *b = *(const sn_heap_block *const *)right;
-    if (a->address != b->address) {
-        return a->address < b->address ? -1 : 1;
-    }
-    return a->requested > b->requested ? -1 : a->requested < b->requested;
-}
-
+/** Of blocks at the same address the largest stays. */
 static void drop_contained(block_list *list) {
     size_t kept = 0;
     for (size_t i = 0; i < list->count; i++) {
-        const sn_heap_block *before = kept != 0 ? list->items[kept - 1] : NULL;
-        if (before == NULL || list->items[i]->address >= before->address + before->requested) {
-            list->items[kept++] = list->items[i];
+        const scanned *now = &list->items[i];
+        scanned *before = kept != 0 ? &list->items[kept - 1] : NULL;
+        if (before != NULL && before->address == now->address && now->block->requested > before->block->requested) {
+            *before = *now;
+        } else if (before == NULL || now->address >= before->address + before->block->requested) {
+            list->items[kept++] = *now;
         }
     }
     list->count = kept;
@@ -137,17 +129,8 @@ typedef struct root_search {
 
 /** Whether an address lies in a block, or one begins there. */
 static bool is_in_block(const block_list *blocks, uint64_t address) {
-    size_t low = 0, high = blocks->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (blocks->items[middle]->address <= address) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    const sn_heap_block *block = low != 0 ? blocks->items[low - 1] : NULL;
-    return block != NULL && (address - block->address < block->requested || address == block->address);
+    const scanned *before = sn_sorted_before(blocks, address, address);
+    return before != NULL && (address - before->address < before->block->requested || address == before->address);
 }
 
 static void begin_root(root_search *search, const char *kind) {
@@ -223,43 +206,25 @@ static void look_at_words(root_search *search, const stretch *from, uint64_t sta
 
 /** Whether a block begins in [start, end): then the rest of it belongs to the allocator, and points to what is free. */
 static bool holds_blocks(const block_list *blocks, uint64_t start, uint64_t end) {
-    size_t low = 0, high = blocks->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (blocks->items[middle]->address < start) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < blocks->count && blocks->items[low]->address < end;
+    size_t first = sn_sorted_position(blocks, address, start);
+    return first < blocks->count && blocks->items[first].address < end;
 }
 
-typedef struct range_list {
-    struct {
-        uint64_t start, end;
-        char *path;
-        bool is_break;
-    } *items;
-    size_t count, room;
-} range_list;
+/** Memory of the program that it may write. */
+typedef struct range {
+    uint64_t start, end;
+    char *path;
+    bool is_break;
+} range;
 
-static void note_range(const sn_memory_range *range, void *data) {
-    range_list *list = data;
-    if ((range->protection & (PROT_READ | PROT_WRITE)) != (PROT_READ | PROT_WRITE)) {
+typedef SN_VECTOR(range) range_list;
+
+static void note_range(const sn_memory_range *mapped, void *data) {
+    if ((mapped->protection & (PROT_READ | PROT_WRITE)) != (PROT_READ | PROT_WRITE)) {
         return;
     }
-    if (list->count == list->room) {
-        list->room = list->room != 0 ? 2 * list->room : 256;
-        list->items = reallocarray(list->items, list->room, sizeof *list->items);
-        if (list->items == NULL) {
-            sn_fail(125, "heap: out of memory");
-        }
-    }
-    list->items[list->count].start = range->start;
-    list->items[list->count].end = range->end;
-    list->items[list->count].is_break = range->is_break;
-    list->items[list->count++].path = range->path != NULL ? strdup(range->path) : NULL;
+    *sn_vector_add((range_list *)data) = (range){.start = mapped->start, .end = mapped->end, .is_break = mapped->is_break,
+                                                 .path = mapped->path != NULL ? strdup(mapped->path) : NULL};
 }
 
 static void look_at_range(root_search *search, uint64_t start, uint64_t end, const char *path, const char *before) {
@@ -294,7 +259,7 @@ static void look_at_memory(root_search *search) {
     for (size_t i = 0; i < ranges.count; i++) {
         free(ranges.items[i].path);
     }
-    free(ranges.items);
+    sn_vector_release(&ranges);
 }
 
 static void find_roots(const block_list *blocks) {
@@ -313,15 +278,13 @@ static void write_all(void *data) {
     heap_rows *rows = data;
     block_list blocks = {0};
     sn_heap_visit(note_block, &blocks);
-    if (blocks.count != 0) {
-        qsort(blocks.items, blocks.count, sizeof *blocks.items, by_address);
-    }
+    sn_sorted_sort(&blocks, address);
     drop_contained(&blocks);
     for (size_t i = 0; i < blocks.count; i++) {
-        write_block(rows, blocks.items[i]);
+        write_block(rows, blocks.items[i].block);
     }
     find_roots(&blocks);
-    free(blocks.items);
+    sn_vector_release(&blocks);
 }
 
 void heap_scan_write(heap_rows *rows) {

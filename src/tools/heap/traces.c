@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "traces.h"
 
+#include <sonde/sorted.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,38 +50,15 @@ typedef struct frame {
     unsigned functions;
 } frame;
 
-typedef struct frame_list {
-    frame *items;
-    size_t count, room;
-} frame_list;
-
-static void add_address(frame_list *list, uint64_t address) {
-    if (list->count == list->room) {
-        list->room = list->room != 0 ? 2 * list->room : 1024;
-        list->items = reallocarray(list->items, list->room, sizeof *list->items);
-        if (list->items == NULL) {
-            sn_fail(125, "heap: out of memory");
-        }
-    }
-    list->items[list->count++] = (frame){.address = address};
-}
-
-static int by_address(const void *left, const void *right) {
-    uint64_t a = ((const frame *)left)->address, b = ((const frame *)right)->address;
-    return (a > b) - (a < b);
-}
+/** By address. */
+typedef SN_VECTOR(frame) frame_list;
 
 static void sort_and_count(frame_list *list) {
-    size_t kept = 0;
-    qsort(list->items, list->count, sizeof *list->items, by_address);
+    sn_sorted_sort(list, address);
+    sn_sorted_unique(list, address);
     for (size_t i = 0; i < list->count; i++) {
-        if (kept != 0 && list->items[kept - 1].address == list->items[i].address) {
-            continue;
-        }
-        list->items[kept] = list->items[i];
-        list->items[kept++].functions = heap_frame_functions(list->items[i].address);
+        list->items[i].functions = heap_frame_functions(list->items[i].address);
     }
-    list->count = kept;
 }
 
 /** The addresses of a trace, innermost first: the allocating function itself, then the calls. */
@@ -113,8 +91,7 @@ static void write_trace(FILE *file, const frame_list *frames, sn_context context
     const char *separator = "";
     fprintf(file, "\n  \"%x\": [", context);
     for (unsigned i = 0; i < count; i++) {
-        const frame wanted = {.address = addresses[i]};
-        const frame *found = bsearch(&wanted, frames->items, frames->count, sizeof *frames->items, by_address);
+        const frame *found = sn_sorted_find(frames, address, addresses[i]);
         for (unsigned inlined = 0; found != NULL && inlined < found->functions; inlined++) {
             fputs(separator, file);
             print_frame_name(file, frames, (size_t)(found - frames->items), inlined);
@@ -147,12 +124,10 @@ void heap_traces_write(heap_traces *traces, FILE *file) {
         uint64_t addresses[DEEPEST + 1];
         unsigned count = traces->is_used[context] ? addresses_of(context, addresses) : 0;
         for (unsigned i = 0; i < count; i++) {
-            add_address(&frames, addresses[i]);
+            sn_vector_add(&frames)->address = addresses[i];
         }
     }
-    if (frames.count != 0) {
-        sort_and_count(&frames);
-    }
+    sort_and_count(&frames);
     fputs(" \"traceTable\": {", file);
     const char *separator = "";
     for (sn_context context = 0; context <= traces->most; context++) {
@@ -172,6 +147,6 @@ void heap_traces_write(heap_traces *traces, FILE *file) {
         }
     }
     fputs("\n }", file);
-    free(frames.items);
+    sn_vector_release(&frames);
     free(traces->is_used);
 }
