@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "sonde/intern.h"
@@ -23,8 +22,17 @@ typedef enum cost_use { SELF, CALLS, JUMPS } cost_use;
 
 enum { MOST_POSITIONS = 4, NO_FUNCTION = -1 };
 
+/** The lines `event: Name = formula : meaning` may come before `events:`; kept until all is read. */
+typedef struct formula_line {
+    const char *name, *formula, *meaning; /**< the latter two may be NULL */
+    unsigned long line_number;
+} formula_line;
+
+typedef SN_VECTOR(formula_line) formula_lines;
+
 typedef struct reader {
     sn_call_profile *profile;
+    formula_lines formulas;
     sn_line_text line;                        /**< white space at both ends left out */
     sn_hash names[NAME_SPACE_COUNT];          /**< of numbers: interned names, as pointers */
     /* The part: */
@@ -295,15 +303,7 @@ static bool read_events(reader *reader) {
     return reader->event_count > 0 || sn_line_wrong(&reader->line, "no event is named");
 }
 
-/** The lines `event: Name = formula : meaning` may come before `events:`; kept until all is read. */
-typedef struct formula_line {
-    const char *name, *formula, *meaning; /**< the latter two may be NULL */
-    unsigned long line_number;
-} formula_line;
-
-typedef SN_VECTOR(formula_line) formula_lines;
-
-static bool read_event_definition(reader *reader, formula_lines *formulas) {
+static bool read_event_definition(reader *reader) {
     size_t length;
     const char *name = sn_line_word(&reader->line, "=:", &length);
     sn_line_skip_space(&reader->line);
@@ -313,7 +313,7 @@ static bool read_event_definition(reader *reader, formula_lines *formulas) {
     if (reader->part_number > 1) {
         return true; /* the first part has said it */
     }
-    formula_line *line = sn_vector_add(formulas);
+    formula_line *line = sn_vector_add(&reader->formulas);
     line->name = sn_intern_bytes(name, length);
     line->line_number = reader->line.number;
     const char *colon = memchr(reader->line.at, ':', (size_t)(reader->line.end - reader->line.at));
@@ -398,7 +398,8 @@ static bool read_formula(reader *reader, const formula_line *line) {
     return is_good;
 }
 
-static bool derive_events(reader *reader, const formula_lines *formulas) {
+static bool derive_events(reader *reader) {
+    const formula_lines *formulas = &reader->formulas;
     sn_profile *lines = &reader->profile->lines;
     for (size_t i = 0; i < formulas->count; i++) {
         if (formulas->items[i].formula != NULL && !read_formula(reader, &formulas->items[i])) {
@@ -654,7 +655,11 @@ static bool is_unknown_key(const reader *reader) {
     return !reader->is_in_costs && at > reader->line.at && at < reader->line.end && *at == ':';
 }
 
-static bool read_line(reader *reader, formula_lines *formulas) {
+static bool read_line(void *data) {
+    reader *reader = data;
+    if (sn_line_is_at(&reader->line, '#')) {
+        return true;
+    }
     if (is_cost_line(reader)) {
         return enter_costs(reader) && read_cost_line(reader);
     }
@@ -675,46 +680,25 @@ static bool read_line(reader *reader, formula_lines *formulas) {
     }
     if (begins(reader->line.at, reader->line.end, "event:")) {
         reader->line.at += strlen("event:");
-        return read_header_line(reader, NULL) && read_event_definition(reader, formulas);
+        return read_header_line(reader, NULL) && read_event_definition(reader);
     }
     return is_unknown_key(reader) || sn_line_wrong(&reader->line, "this is no line of a callgrind profile");
 }
 
-static bool read_lines(reader *reader, FILE *stream, formula_lines *formulas) {
-    char *text = NULL;
-    size_t room = 0;
-    ssize_t length = 0;
-    bool is_good = true;
-    while (is_good && (length = getline(&text, &room, stream)) >= 0) {
-        reader->line.at = text;
-        reader->line.end = text + length - (length > 0 && text[length - 1] == '\n');
-        reader->line.number++;
-        sn_line_trim(&reader->line);
-        if (memchr(reader->line.at, '\0', (size_t)(reader->line.end - reader->line.at)) != NULL) {
-            is_good = sn_line_wrong(&reader->line, "there is a zero byte");
-        } else if (reader->line.at < reader->line.end && *reader->line.at != '#') {
-            is_good = read_line(reader, formulas);
-        }
-    }
-    free(text);
-    return is_good;
-}
-
 bool sn_callgrind_parse(sn_call_profile *profile, FILE *stream, char *explanation) {
     reader reader = {.profile = profile, .line = {.explanation = explanation, .size = SN_CALLGRIND_EXPLANATION_SIZE}};
-    formula_lines formulas = {0};
     explanation[0] = '\0';
     profile->lines.command = sn_intern("");
     errno = 0;
-    bool is_good = read_lines(&reader, stream, &formulas) && !ferror(stream);
+    bool is_good = sn_line_read_all(&reader.line, stream, read_line, &reader) && !ferror(stream);
     is_good = is_good &&
               (reader.part_number > 0 || sn_line_wrong(&reader.line, "the profile is incomplete: it ends before its costs")) &&
-              check_part(&reader) && derive_events(&reader, &formulas);
+              check_part(&reader) && derive_events(&reader);
     int error = errno;
     for (int space = 0; space < NAME_SPACE_COUNT; space++) {
         sn_hash_release(&reader.names[space]);
     }
-    sn_vector_release(&formulas);
+    sn_vector_release(&reader.formulas);
     errno = error;
     return is_good;
 }

@@ -8,7 +8,6 @@
 #include "report/contexts_reader.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "sonde/intern.h"
@@ -242,7 +241,8 @@ static bool read_kind(reader *reader, const line_kind *kind) {
     return is_over || sn_line_wrong(&reader->line, "there is more than belongs here");
 }
 
-static bool read_line(reader *reader) {
+static bool read_line(void *data) {
+    reader *reader = data;
     for (size_t i = 0; i < sizeof line_kinds / sizeof *line_kinds; i++) {
         if (sn_line_take_text(&reader->line, line_kinds[i].beginning)) {
             return read_kind(reader, &line_kinds[i]);
@@ -253,26 +253,6 @@ static bool read_line(reader *reader) {
 
 /* -------------------------------------------------------------------------------- the file */
 
-static bool read_lines(reader *reader, FILE *stream) {
-    char *text = NULL;
-    size_t room = 0;
-    ssize_t length = 0;
-    bool is_good = true;
-    while (is_good && (length = getline(&text, &room, stream)) >= 0) {
-        reader->line.at = text;
-        reader->line.end = text + length - (length > 0 && text[length - 1] == '\n');
-        reader->line.number++;
-        sn_line_trim(&reader->line);
-        if (memchr(reader->line.at, '\0', (size_t)(reader->line.end - reader->line.at)) != NULL) {
-            is_good = sn_line_wrong(&reader->line, "there is a zero byte");
-        } else if (reader->line.at < reader->line.end) {
-            is_good = read_line(reader);
-        }
-    }
-    free(text);
-    return is_good;
-}
-
 bool sn_contexts_parse(sn_contexts_file *file, FILE *stream, char *explanation) {
     reader reader = {.file = file, .part = AT_START,
                      .line = {.explanation = explanation, .size = SN_CONTEXTS_EXPLANATION_SIZE}};
@@ -282,7 +262,7 @@ bool sn_contexts_parse(sn_contexts_file *file, FILE *stream, char *explanation) 
     sn_vector_add(&file->frames);
     sn_vector_add(&file->contexts);
     errno = 0;
-    bool is_good = read_lines(&reader, stream) && !ferror(stream);
+    bool is_good = sn_line_read_all(&reader.line, stream, read_line, &reader) && !ferror(stream);
     return is_good && (reader.part == AT_END || sn_line_wrong(&reader.line, "the file is incomplete: it ends without totals"));
 }
 

@@ -4,7 +4,7 @@
 #include "report/line_text.h"
 
 #include <stdarg.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sonde/intern.h"
@@ -17,6 +17,26 @@ bool sn_line_wrong(sn_line_text *line, const char *format, ...) {
     va_end(arguments);
     snprintf(line->explanation, line->size, "line %lu: %s", line->number, what);
     return false;
+}
+
+bool sn_line_read_all(sn_line_text *line, FILE *stream, bool (*read)(void *data), void *data) {
+    char *text = NULL;
+    size_t room = 0;
+    ssize_t length = 0;
+    bool is_good = true;
+    while (is_good && (length = getline(&text, &room, stream)) >= 0) {
+        line->at = text;
+        line->end = text + length - (length > 0 && text[length - 1] == '\n');
+        line->number++;
+        sn_line_trim(line);
+        if (memchr(line->at, '\0', (size_t)(line->end - line->at)) != NULL) {
+            is_good = sn_line_wrong(line, "there is a zero byte");
+        } else if (line->at < line->end) {
+            is_good = read(data);
+        }
+    }
+    free(text);
+    return is_good;
 }
 
 bool sn_line_is_space(char character) {

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 typedef struct sn_line_text {
     const char *at, *end;   /**< what is left of the line */
@@ -16,6 +17,10 @@ typedef struct sn_line_text {
     char *explanation;      /**< where what is wrong goes; of `size` bytes */
     size_t size;
 } sn_line_text;
+
+/** Call `read` for each line of the stream that is not empty, without white space at its ends, until it returns false. Returns
+    whether it never did and there was no zero byte, which is told. That the stream ended well is the caller's to ask. */
+bool sn_line_read_all(sn_line_text *line, FILE *stream, bool (*read)(void *data), void *data);
 
 /** Write "line N: " and what is wrong into the explanation. Always false. */
 bool sn_line_wrong(sn_line_text *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
