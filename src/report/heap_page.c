@@ -231,12 +231,6 @@ void sn_heapfile_page_write(const char *path, const sn_heapfile_view *view, cons
     write_records(&page);
     if (answer != NULL)
         write_graph(&page, answer);
-    sn_json_array(&page.json, "names"); /* last: now all are known */
-    for (size_t i = 0; i < page.names.items.count; i++)
-        sn_json_string(&page.json, NULL, page.names.items.items[i]);
-    sn_json_close(&page.json);
-    sn_json_close(&page.json);
-    sn_json_finish(&page.json);
+    sn_page_names_end(&page.names, &page.json);
     sn_page_file_end(&file);
-    sn_page_names_release(&page.names);
 }

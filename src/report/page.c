@@ -341,9 +341,7 @@ static void write_data(page *page, FILE *stream) {
     sn_json_close(&page->json);
     sn_page_write_sources(page->request, page->place_of, &page->names, &page->json, &left_out);
     write_left_out(page, &left_out);
-    write_strings(page, "names", page->names.items.items, page->names.items.count); /* last: now all are known */
-    sn_json_close(&page->json);
-    sn_json_finish(&page->json);
+    sn_page_names_end(&page->names, &page->json);
 }
 
 static void choose(page *page) {
@@ -364,7 +362,6 @@ static void choose(page *page) {
 }
 
 static void release(page *page) {
-    sn_page_names_release(&page->names);
     sn_vector_release(&page->functions);
     sn_vector_release(&page->nodes);
     sn_vector_release(&page->arcs);

@@ -29,7 +29,14 @@ uint32_t sn_page_name(sn_page_names *names, const char *name) {
     return (uint32_t)*place;
 }
 
-void sn_page_names_release(sn_page_names *names) {
+void sn_page_names_end(sn_page_names *names, sn_json *json) {
+    sn_json_array(json, "names");
+    for (size_t i = 0; i < names->items.count; i++) {
+        sn_json_string(json, NULL, names->items.items[i]);
+    }
+    sn_json_close(json);
+    sn_json_close(json);
+    sn_json_finish(json);
     sn_vector_release(&names->items);
     sn_hash_release(&names->places);
 }
