@@ -88,6 +88,19 @@ Elf_Scn *sn_elf_file_section(const sn_elf_file *file, const char *name, uint32_t
     return NULL;
 }
 
+bool sn_elf_file_next_segment(const sn_elf_file *file, size_t *next, GElf_Phdr *header) {
+    size_t count;
+    if (elf_getphdrnum(file->elf, &count) != 0) {
+        return false;
+    }
+    while (*next < count && *next < INT32_MAX) {
+        if (gelf_getphdr(file->elf, (int)(*next)++, header) != NULL && header->p_type == PT_LOAD) {
+            return true;
+        }
+    }
+    return false;
+}
+
 Elf_Data *sn_elf_section_data(Elf_Scn *section) {
     GElf_Shdr header;
     if (section == NULL || gelf_getshdr(section, &header) == NULL || header.sh_type == SHT_NOBITS) {

@@ -3,7 +3,7 @@
  *
  * Owns the mapping of the file: no descriptor stays open, for a client may close or count them. Should somebody cut
  * the file short while it is mapped, reading it faults, as it would for the client that runs it.
- * Used by symbols.c, symbol_table.c and lines.c.
+ * Used by symbols.c, symbol_table.c, lines.c and types.c.
  */
 #ifndef SONDE_IMAGE_ELF_FILE_H
 #define SONDE_IMAGE_ELF_FILE_H
@@ -26,6 +26,9 @@ void sn_elf_file_close(sn_elf_file *file);
 
 /** First section with this name, or of this type when `name` is NULL; NULL if there is none or its header is broken. */
 Elf_Scn *sn_elf_file_section(const sn_elf_file *file, const char *name, uint32_t type, GElf_Shdr *header);
+
+/** Go on to the next loadable segment: start with *next 0. False behind the last one. */
+bool sn_elf_file_next_segment(const sn_elf_file *file, size_t *next, GElf_Phdr *header);
 
 /** Data of a section, decompressed; NULL when it has none in the file or is broken. */
 Elf_Data *sn_elf_section_data(Elf_Scn *section);

@@ -189,16 +189,9 @@ const char *sn_image_function_file(sn_image *image, uint64_t address) {
 
 /** Segments share file pages at their ends; a mapping of code belongs to the one that is executable. */
 bool sn_image_address_of_offset(sn_image *image, uint64_t offset, uint64_t *address) {
-    size_t count;
     bool found = false;
-    if (elf_getphdrnum(image->file->elf, &count) != 0) {
-        return false;
-    }
-    for (size_t i = 0; i < count && i < INT32_MAX; i++) {
-        GElf_Phdr header;
-        if (gelf_getphdr(image->file->elf, (int)i, &header) == NULL || header.p_type != PT_LOAD) {
-            continue;
-        }
+    GElf_Phdr header;
+    for (size_t next = 0; sn_elf_file_next_segment(image->file, &next, &header);) {
         const uint64_t page_mask = 4095;
         uint64_t start = header.p_offset & ~page_mask;
         uint64_t end = (header.p_offset + header.p_filesz + page_mask) & ~page_mask;

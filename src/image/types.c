@@ -65,17 +65,10 @@ void sn_data_image_close(sn_data_image *image) {
 }
 
 bool sn_data_image_span(const sn_data_image *image, uint64_t *low, uint64_t *high) {
-    size_t count;
     bool has_first = false;
+    GElf_Phdr header;
     *high = 0;
-    if (elf_getphdrnum(image->file->elf, &count) != 0) {
-        return false;
-    }
-    for (size_t i = 0; i < count && i < INT32_MAX; i++) {
-        GElf_Phdr header;
-        if (gelf_getphdr(image->file->elf, (int)i, &header) == NULL || header.p_type != PT_LOAD) {
-            continue;
-        }
+    for (size_t next = 0; sn_elf_file_next_segment(image->file, &next, &header);) {
         if (!has_first) {
             *low = header.p_vaddr - header.p_offset;
             has_first = true;
