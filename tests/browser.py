@@ -12,7 +12,11 @@ import shutil
 import subprocess
 import time
 
+import pytest
+
 CHROMIUM = shutil.which("chromium")
+# What tests of pages need: Chromium, and npm, without which the build makes no page.
+needed = pytest.mark.skipif(not shutil.which("npm") or CHROMIUM is None, reason="npm or chromium is not installed")
 # Root, as in a container, has no sandbox; what it would do at its start (updates, its first run) is left out.
 OPTIONS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
            "--disable-background-networking", "--disable-component-update", "--remote-debugging-pipe", "--window-size=1280,900")

@@ -8,6 +8,8 @@ import subprocess
 
 import pytest
 
+import browser
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = (ROOT / os.environ.get("BUILD", "build")).resolve()
 SONDE = BUILD / "sonde"
@@ -35,14 +37,22 @@ def sonde():
 
 @pytest.fixture(scope="session")
 def build_tool(tmp_path_factory):
-    """Build a tool from source text, as a stranger would: build_tool(name, source) -> path of the shared object."""
+    """Build a tool as a stranger would: build_tool(name) -> path of the shared object. Its source is tests/tools/NAME.c, or given."""
     folder = tmp_path_factory.mktemp("tools")
 
-    def build(name, source):
+    def build(name, source=None):
         source_file, target = folder / f"{name}.c", folder / f"{name}.so"
-        source_file.write_text(source)
+        source_file.write_text(source or (ROOT / "tests" / "tools" / f"{name}.c").read_text())
         subprocess.run(["gcc", "-std=gnu17", "-Wall", "-Wextra", "-Werror", "-O1", "-fPIC", "-shared",
                         f"-I{ROOT / 'include'}", "-o", target, source_file], check=True, timeout=60)
         return target
 
     return build
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory):
+    """A headless Chromium, for a module's tests of pages: browser.needed skips them where there is none."""
+    opened = browser.Browser(tmp_path_factory.mktemp("chromium"))
+    yield opened
+    opened.close()

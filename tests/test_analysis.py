@@ -12,7 +12,6 @@ import pytest
 import differential_driver as driver
 from conftest import ROOT, SONDE
 
-TOOLS = ROOT / "tests" / "tools"
 VALUES, COMPUTING, FAST_CALLS, CALLS, ACCESSES, TAKEN, RECORDED = (1 << bit for bit in range(7))
 WHAT = (VALUES, COMPUTING, FAST_CALLS, ACCESSES, TAKEN, RECORDED,
         VALUES | COMPUTING | FAST_CALLS | ACCESSES | TAKEN | RECORDED)
@@ -22,12 +21,12 @@ SWITCHES = ((), ("--debug-block-limit=1",), ("--debug-block-limit=3",), ("--debu
 
 @pytest.fixture(scope="module")
 def everything(build_tool):
-    return str(build_tool("analysis", (TOOLS / "analysis.c").read_text()))
+    return str(build_tool("analysis"))
 
 
 @pytest.fixture(scope="module")
 def counting(build_tool):
-    return str(build_tool("accesses", (TOOLS / "accesses_in_range.c").read_text()))
+    return str(build_tool("accesses_in_range"))
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +99,7 @@ def test_switched_off(counting, program):
 @pytest.mark.parametrize("options", ((), ("--debug-bmi2=no",), ("--debug-block-limit=1",)), ids=" ".join)
 def test_arithmetic(build_tool, options):
     """Inserted code calculates as C does, with every operation and every kind of constant, where flags are needed too."""
-    tool = build_tool("arithmetic", (TOOLS / "arithmetic.c").read_text())
+    tool = build_tool("arithmetic")
     done = subprocess.run([SONDE, tool, *options, "--", "/usr/bin/sha256sum", SONDE], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     calculated, wrong, unseen = map(int, re.search(r"calculated: (\d+), wrong: (\d+), rows unseen: (\d+)", done.stderr).groups())
@@ -302,7 +301,7 @@ int main(void) {
 def test_code_before_a_jump_runs_once(build_tool, tmp_path, switches):
     """Also when a signal comes between that code and the jump."""
     path = build_program(tmp_path, "jumps", JUMPS, "-static")
-    tool = build_tool("jumps", (TOOLS / "counted_jumps.c").read_text())
+    tool = build_tool("counted_jumps")
     symbols = subprocess.run(["nm", path], capture_output=True, text=True, check=True, timeout=60).stdout
     start, end = (int(re.search(rf"^(\w+) . {name}$", symbols, re.M)[1], 16) for name in ("jumps_start", "jumps_end"))
     done = subprocess.run([SONDE, tool, f"--from={start}", f"--to={end}", *switches, "--", path], capture_output=True,

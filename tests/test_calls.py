@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 import callgrind_file
-from conftest import run_sonde
+from conftest import ROOT, run_sonde
 
 # Instructions of each function are counted beside it.
 PROGRAM = """
@@ -229,34 +229,14 @@ def test_system_calls(tmp_path):
     assert profile.other_inclusive["sysTime", "main", "nap"] >= 4 * 5000
 
 
-REQUESTS = """
-#include <valgrind/callgrind.h>
-__attribute__((noinline)) void leaf(void) { __asm__ volatile("nop"); }
-static void times(int n) { for (int i = 0; i < n; i++) leaf(); }
-int main(void) {
-    times(10);
-    CALLGRIND_ZERO_STATS;
-    times(20);
-    CALLGRIND_DUMP_STATS_AT("here");
-    times(30);
-    CALLGRIND_TOGGLE_COLLECT;
-    times(40);
-    CALLGRIND_TOGGLE_COLLECT;
-    times(50);
-    CALLGRIND_DUMP_STATS;
-    CALLGRIND_STOP_INSTRUMENTATION;
-    times(60);
-    CALLGRIND_START_INSTRUMENTATION;
-    times(70);
-    return 0;
-}
-"""
+def compiled(name, folder):
+    """A program of tests/programs."""
+    subprocess.run(["gcc", "-O1", "-g", "-o", folder / name, ROOT / "tests/programs" / f"{name}.c"], check=True, timeout=60)
+    return folder / name
 
 
 def test_client_requests(tmp_path):
-    (tmp_path / "asks.c").write_text(REQUESTS)
-    subprocess.run(["gcc", "-O1", "-g", "-fno-inline", "-o", tmp_path / "asks", tmp_path / "asks.c"], check=True, timeout=60)
-    last, first, second = profile_of(tmp_path / "asks", tmp_path, count=3)
+    last, first, second = profile_of(compiled("calls_requests", tmp_path), tmp_path, count=3)
     assert first.headers["desc"] == "Trigger: Client Request: here"
     assert first.calls["times", "leaf"] == 20
     assert second.calls["times", "leaf"] == 30 + 50
@@ -265,28 +245,12 @@ def test_client_requests(tmp_path):
 
 
 def test_not_at_start(tmp_path):
-    (tmp_path / "asks.c").write_text(REQUESTS)
-    subprocess.run(["gcc", "-O1", "-g", "-fno-inline", "-o", tmp_path / "asks", tmp_path / "asks.c"], check=True, timeout=60)
-    last, *_ = profile_of(tmp_path / "asks", tmp_path, "--instr-atstart=no", count=3)
+    last, *_ = profile_of(compiled("calls_requests", tmp_path), tmp_path, "--instr-atstart=no", count=3)
     assert last.self_costs["leaf"] == 2 * 70
 
 
 def test_forked_child(tmp_path):
-    source = tmp_path / "forks.c"
-    source.write_text("""
-        #include <sys/wait.h>
-        #include <unistd.h>
-        __attribute__((noinline)) void leaf(void) { __asm__ volatile("nop"); }
-        __attribute__((noinline)) void times(int n) { for (int i = 0; i < n; i++) leaf(); }
-        int main(void) {
-            times(10);
-            if (fork() == 0) { times(20); _exit(0); }
-            wait(0);
-            times(30);
-            return 0;
-        }""")
-    subprocess.run(["gcc", "-O1", "-g", "-o", tmp_path / "forks", source], check=True, timeout=60)
-    run = run_sonde("calls", f"--callgrind-out-file={tmp_path}/out.%p", "--", tmp_path / "forks")
+    run = run_sonde("calls", f"--callgrind-out-file={tmp_path}/out.%p", "--", compiled("calls_forks", tmp_path))
     assert run.returncode == 0
     counts = sorted(callgrind_file.read(file).calls["times", "leaf"] for file in tmp_path.glob("out.*"))
     assert counts == [20, 40]

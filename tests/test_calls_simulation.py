@@ -361,19 +361,7 @@ def test_threads(tmp_path):
 
 
 def test_forked_child(tmp_path):
-    program = compile_program(tmp_path, "forks.c", """
-        #include <sys/wait.h>
-        #include <unistd.h>
-        static volatile long data;
-        __attribute__((noinline)) void leaf(void) { data; }
-        __attribute__((noinline)) void times(int n) { for (int i = 0; i < n; i++) leaf(); }
-        int main(void) {
-            times(10);
-            if (fork() == 0) { times(20); _exit(0); }
-            wait(0);
-            times(30);
-            return 0;
-        }""", "-O1")
+    program = compile_program(tmp_path, "calls_forks.c", (ROOT / "tests/programs/calls_forks.c").read_text(), "-O1")
     run = run_sonde("calls", f"--callgrind-out-file={tmp_path}/out.%p", *BOTH, "--", program)
     assert run.returncode == 0
     profiles = [callgrind_file.read(file) for file in tmp_path.glob("out.*")]
@@ -383,28 +371,7 @@ def test_forked_child(tmp_path):
 
 def test_requests(tmp_path):
     """From the program itself: zero, a part, and collecting that is switched."""
-    program = compile_program(tmp_path, "asks.c", """
-        #include <valgrind/callgrind.h>
-        static volatile long data;
-        __attribute__((noinline)) void leaf(void) { data; }
-        __attribute__((noinline)) static void times(int n) { for (int i = 0; i < n; i++) leaf(); }
-        int main(void) {
-            times(10);
-            CALLGRIND_ZERO_STATS;
-            times(20);
-            CALLGRIND_DUMP_STATS;
-            times(30);
-            CALLGRIND_TOGGLE_COLLECT;
-            times(40);
-            CALLGRIND_TOGGLE_COLLECT;
-            times(50);
-            CALLGRIND_DUMP_STATS;
-            CALLGRIND_STOP_INSTRUMENTATION;
-            times(60);
-            CALLGRIND_START_INSTRUMENTATION;
-            times(70);
-            return 0;
-        }""", "-O1")
+    program = compile_program(tmp_path, "calls_requests.c", (ROOT / "tests/programs/calls_requests.c").read_text(), "-O1")
     last, first, second = profiles_of(program, tmp_path, *BOTH)
     assert inclusive_of(first, "times", "leaf", "Dr") == [40]
     assert inclusive_of(second, "times", "leaf", "Dr") == [2 * 80]

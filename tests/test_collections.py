@@ -25,7 +25,7 @@ int main(void) {
 
 @pytest.fixture(scope="module")
 def tool(build_tool):
-    return build_tool("collections", (ROOT / "tests/tools/collections.c").read_text())
+    return build_tool("collections")
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ SOURCE = ROOT / "tests/programs/counted_contexts.c"
 
 @pytest.fixture(scope="module")
 def tool(build_tool):
-    return build_tool("context_counts", (ROOT / "tests/tools/context_counts.c").read_text())
+    return build_tool("context_counts")
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ PROGRAMS = sorted(path for path in (ROOT / "tests" / "contexts").iterdir()
 
 @pytest.fixture(scope="module")
 def tool(build_tool):
-    return build_tool("contexts", (ROOT / "tests" / "tools" / "contexts.c").read_text())
+    return build_tool("contexts")
 
 
 def notes(source):

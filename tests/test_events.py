@@ -22,7 +22,7 @@ PAGE = 4096
 
 @pytest.fixture(scope="module")
 def tool(build_tool):
-    return build_tool("show_events", (TOOLS / "show_events.c").read_text())
+    return build_tool("show_events")
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,6 @@ import subprocess
 
 import pytest
 
-from conftest import run_sonde
 
 TOOLS = pathlib.Path(__file__).resolve().parent / "tools"
 TODAY = int(os.environ.get("SONDE_TEST_ROTATION", datetime.date.today().toordinal()))
@@ -49,7 +48,7 @@ def program(tmp_path_factory):
 
 @pytest.mark.parametrize("seed", [1, 2, 3, TODAY])
 def test_what_is_told_is_what_is_written(sonde, build_tool, program, seed, tmp_path):
-    tool = build_tool("check_writes", (TOOLS / "check_writes.c").read_text())
+    tool = build_tool("check_writes")
     ended = sonde(tool, f"--output={tmp_path / 'report'}", program, seed, tmp_path)
     assert ended.returncode == 0, ended.stderr
     lines = [line.split() for line in (tmp_path / "report").read_text().splitlines()]

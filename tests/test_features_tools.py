@@ -7,7 +7,6 @@ threads stop), and tests/tools/analysis.c, which inserts every operation everywh
 import pytest
 
 import feature_programs as features
-from conftest import ROOT
 from test_features import environment, native, prepare
 
 # Slow by their nature, with what is slow in them: hundreds of millions of instructions, hundreds of processes that each
@@ -62,5 +61,5 @@ def test_heap(program, variant, arguments, tmp_path):
 
 @pytest.mark.parametrize("program, variant, arguments", cases("analysis"))
 def test_everything_everywhere(program, variant, arguments, build_tool, tmp_path):
-    tool = build_tool("analysis", (ROOT / "tests" / "tools" / "analysis.c").read_text())
+    tool = build_tool("analysis")
     compare(program, variant, arguments, (tool,), tmp_path)

@@ -28,7 +28,7 @@ RUST_BLOCKS = [(1234, "vec"), (32, "grow"), (64, "grow"), (128, "grow"), (5000, 
 
 @pytest.fixture(scope="module")
 def tool(build_tool):
-    return build_tool("heap_events", (ROOT / "tests" / "tools" / "heap_events.c").read_text())
+    return build_tool("heap_events")
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ USUAL = {"other": "other 7", "plain": "plain 31 pointer 61", "tail": "tail 12", 
 @pytest.fixture(scope="module", params=("followed", "unwound"))
 def tool(build_tool, request):
     """The tool, and how it finds contexts."""
-    path = build_tool("hooks", (ROOT / "tests" / "tools" / "hooks.c").read_text())
+    path = build_tool("hooks")
     return path, f"--unwound={'yes' if request.param == 'unwound' else 'no'}"
 
 

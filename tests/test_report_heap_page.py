@@ -3,25 +3,16 @@ driven by mouse and keyboard; nothing but the page's own file is ever asked for.
 """
 import json
 import re
-import shutil
 
 import pytest
 
 import browser
 import heap_files
-from conftest import BUILD
 from report_runs import printed, report
 from test_report_heap import BLOCKS, FRAMES, LIVE, ROOTS, TRACES, written
 from test_report_massif import HEAD, snapshot
 
-pytestmark = pytest.mark.skipif(not shutil.which("npm") or browser.CHROMIUM is None, reason="npm or chromium is not installed")
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory):
-    opened = browser.Browser(tmp_path_factory.mktemp("chromium"))
-    yield opened
-    opened.close()
+pytestmark = browser.needed
 
 
 @pytest.fixture

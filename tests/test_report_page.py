@@ -18,17 +18,9 @@ from report_runs import printed, report, run
 from test_report import SMALL as CACHEGRIND
 from test_report_callgrind import SMALL
 
-has_page = pytest.mark.skipif(not shutil.which("npm") or browser.CHROMIUM is None, reason="npm or chromium is not installed")
-pytestmark = has_page
+pytestmark = browser.needed
 
 SOURCE = "int x;\nint main(void) {\n\tping(); // <b>&amp;</b>\n}\n" + "// far away\n" * 60
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory):
-    opened = browser.Browser(tmp_path_factory.mktemp("chromium"))
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

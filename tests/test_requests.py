@@ -46,7 +46,7 @@ def test_nobody_answers(program):
 
 @pytest.mark.parametrize("options", ((), ("--debug-block-limit=1",), ("--debug-block-limit=3",)), ids=" ".join)
 def test_tool_answers(program, build_tool, options):
-    tool = build_tool("requests", (ROOT / "tests" / "tools" / "requests.c").read_text())
+    tool = build_tool("requests")
     done = run(SONDE, tool, *options, "--", program)
     assert (done.stdout, done.returncode) == ("20000 5\n", 0)
     assert "requests: 1000\n" in done.stderr
@@ -99,7 +99,7 @@ def test_valgrinds_macros(macros, build_tool, configuration, tmp_path):
     assert run(macros).stdout == NATIVE
     tool, *options = configuration
     if tool == "everything":
-        tool = build_tool("analysis", (ROOT / "tests" / "tools" / "analysis.c").read_text())
+        tool = build_tool("analysis")
     log = tmp_path / "log.%p"
     done = run(SONDE, tool, *options, f"--log-file={log}", "--", macros)
     assert (done.stdout, done.stderr, done.returncode) == (ANSWERED, "", 0)

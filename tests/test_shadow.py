@@ -10,7 +10,7 @@ from conftest import ROOT
 
 @pytest.fixture(scope="module")
 def memory_tool(build_tool):
-    return build_tool("shadow_memory", (ROOT / "tests" / "tools" / "shadow_memory.c").read_text())
+    return build_tool("shadow_memory")
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ TESTS = pathlib.Path(__file__).resolve().parent.parent
 
 
 def test_goroutines(sonde, build_tool, tmp_path):
-    tool = build_tool("contexts", (TESTS / "tools" / "contexts.c").read_text())
+    tool = build_tool("contexts")
     program = tmp_path / "goroutines"
     subprocess.run(["go", "build", "-o", program, TESTS / "long/contexts/goroutines.go"], check=True, timeout=300,
                    env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "GOCACHE": str(tmp_path / "cache"), "GO111MODULE": "off"})
