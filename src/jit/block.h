@@ -44,7 +44,7 @@ typedef enum sn_place_kind {
 
 /** In the 4-bit fields of `spilled`: no register. (Register 15 is never spilled.) */
 #define SN_NOTHING_SPILLED 15
-/** In those fields: the branch register, in slot 0. (The stack pointer's number: it is never spilled.) */
+/** In those fields: the branch register, whose value is in its place among the saved registers. (The stack pointer's number: it is never spilled.) */
 #define SN_BRANCH_SPILLED 4
 
 /** One row of a block's map. The rows are in the order of `offset`. */
@@ -59,7 +59,7 @@ typedef struct sn_place {
     uint16_t offset;         /**< from the block's start */
     uint8_t kind;            /**< sn_place_kind, SN_PLACE_ANALYSED, SN_PLACE_PINNED */
     union {
-        uint8_t spilled;     /**< registers that spill slots 1 (low half) and 2 (high half) hold; SN_NOTHING_SPILLED
+        uint8_t spilled;     /**< registers that spill slots 0 (low half) and 1 (high half) hold; SN_NOTHING_SPILLED
                                   or SN_BRANCH_SPILLED */
         uint8_t index;       /**< analysed: the instruction that the client is at (as many as there are: behind the
                                   last), SN_PLACE_FLAGS_SAVED */

@@ -45,7 +45,8 @@ struct sn_thread {
     uint64_t general[16];
     uint64_t pc;
     uint64_t flags;
-    uint64_t spill[4];
+    uint64_t spill[3];
+    uint64_t fast_return;   /**< cache address that a fast call should have returned to, which returns to sn_runtime_called */
     uint64_t engine_stack;
     uint64_t engine_base;
     uint64_t client_base;
@@ -132,7 +133,6 @@ struct sn_thread {
     uint64_t told_signal_address;
     bool branched;          /**< the engine was entered by an indirect branch that is done */
     bool steps_itself;      /**< when the engine began stepping it, the client had set the trap flag itself */
-    uint64_t fast_return;   /**< cache address that a fast call should have returned to, which returns to sn_runtime_called */
     uint64_t stepped_at;    /**< cache address where stepping began, or the last step ended */
 
     const struct sn_filter *filters;        /**< seccomp filters, newest first (guest/seccomp.c) */

@@ -8,7 +8,7 @@
 #define SN_THREAD_GENERAL 0x00        /* 16 client general registers, hardware order */
 #define SN_THREAD_PC 0x80
 #define SN_THREAD_FLAGS 0x88
-#define SN_THREAD_SPILL 0x90          /* 4 slots */
+#define SN_THREAD_SPILL 0x90          /* 3 slots; a field behind them that only C code looks at */
 #define SN_THREAD_ENGINE_STACK 0xb0
 #define SN_THREAD_ENGINE_BASE 0xb8    /* the engine's thread pointer */
 #define SN_THREAD_CLIENT_BASE 0xc0    /* the client's thread pointer while engine code runs */

@@ -218,8 +218,8 @@ static void restore_spilled(sn_thread *thread, ucontext_t *context, const interr
         *register_of(context, first) -= thread->client_base2;
         return;
     }
-    for (unsigned slot = 1; slot <= 2; slot++) {
-        unsigned reg = slot == 1 ? first : second;
+    for (unsigned slot = 0; slot < 2; slot++) {
+        unsigned reg = slot == 0 ? first : second;
         if (reg == SN_NOTHING_SPILLED) continue;
         if (reg == SN_BRANCH_SPILLED) *register_of(context, SN_RCX) = thread->saved[SN_RCX];
         else *register_of(context, reg) = thread->spill[slot];

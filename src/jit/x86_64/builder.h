@@ -1,5 +1,5 @@
 /**
- * @fileoverview A block under construction in the code cache: what emit_block.c and lower.c share.
+ * @fileoverview A block under construction in the code cache: what the emitter (emit_parts.h) and lower.c share.
  *
  * One exists at a time, under sn_jit_lock. Per-architecture file.
  */

@@ -77,8 +77,8 @@ sn_runtime_miss:
         .globl  sn_runtime_lookup
         .hidden sn_runtime_lookup
 sn_runtime_lookup:
-        movq    %rax, %gs:(SN_THREAD_SPILL + 8)
-        movq    %rdx, %gs:(SN_THREAD_SPILL + 16)
+        movq    %rax, %gs:SN_THREAD_SPILL
+        movq    %rdx, %gs:(SN_THREAD_SPILL + 8)
         movq    %rcx, %gs:SN_THREAD_PC
         movzwl  %cx, %eax
         movabsq $0x1122334455667788, %rdx       /* address of the table, filled in when copied */
@@ -95,15 +95,15 @@ sn_runtime_lookup_table:
         .globl  sn_runtime_lookup_missed
         .hidden sn_runtime_lookup_missed
 sn_runtime_lookup_missed:
-        movq    %gs:(SN_THREAD_SPILL + 8), %rax
-        movq    %gs:(SN_THREAD_SPILL + 16), %rdx
+        movq    %gs:SN_THREAD_SPILL, %rax
+        movq    %gs:(SN_THREAD_SPILL + 8), %rdx
         movq    %gs:SN_THREAD_BRANCH_SPILL, %rcx
         movl    $SN_EXIT_FAR, %gs:SN_THREAD_EXIT
         jmp     sn_runtime_exit
 1:      bswapq  %rdx
         movl    %edx, %ecx
-        movq    %gs:(SN_THREAD_SPILL + 8), %rax
-        movq    %gs:(SN_THREAD_SPILL + 16), %rdx
+        movq    %gs:SN_THREAD_SPILL, %rax
+        movq    %gs:(SN_THREAD_SPILL + 8), %rdx
         jmp     *%rcx                            /* the block's indirect entry reloads %rcx */
         .globl  sn_runtime_lookup_end
         .hidden sn_runtime_lookup_end
