@@ -29,7 +29,7 @@ bool sn_line_read_all(sn_line_text *line, FILE *stream, bool (*read)(void *data)
         line->end = text + length - (length > 0 && text[length - 1] == '\n');
         line->number++;
         sn_line_trim(line);
-        if (memchr(line->at, '\0', (size_t)(line->end - line->at)) != NULL) {
+        if (memchr(text, '\0', (size_t)length) != NULL) {
             is_good = sn_line_wrong(line, "there is a zero byte");
         } else if (line->at < line->end) {
             is_good = read(data);
