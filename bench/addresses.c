@@ -4,10 +4,20 @@
  */
 #include <sonde/tool.h>
 
+/** A copy of a function for each width of vectors, of which the loader takes the one that fits: where there are such copies. */
+#if defined(__x86_64__) && defined(__has_attribute)
+#if __has_attribute(target_clones)
+#define WITH_WIDE_VECTORS __attribute__((target_clones("avx512f", "avx2", "default")))
+#endif
+#endif
+#ifndef WITH_WIDE_VECTORS
+#define WITH_WIDE_VECTORS
+#endif
+
 static sn_trace *trace;
 static uint64_t sum, seen;
 
-__attribute__((target_clones("avx512f", "avx2", "default")))
+WITH_WIDE_VECTORS
 static void batch(const sn_batch *batch) {
     const uint64_t *addresses = batch->records;
     uint64_t added = 0;
