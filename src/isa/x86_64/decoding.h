@@ -1,13 +1,21 @@
 /**
- * @fileoverview The state of one quick decoding, between decode.c (bytes to fields) and effects.h (fields to effects).
+ * @fileoverview The state of one quick decoding, between decode.c and decode_rules.c (bytes to fields) and effects.h (fields to
+ * effects).
  */
 #ifndef SONDE_ISA_X86_64_DECODING_H
 #define SONDE_ISA_X86_64_DECODING_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "isa/isa.h"
+
+/**
+ * What every instruction passes through is inlined into one function and keeps its sn_decoding in machine registers.
+ * What few need is called with a copy of it, so that its address never leaves that function.
+ */
+#define HOT static inline __attribute__((always_inline))
 
 /** Prefixes, as bits. The last of repne and rep counts, as does the last of fs and gs. */
 enum {
@@ -51,5 +59,22 @@ typedef struct sn_decoding {
 static inline bool sn_decoding_is_narrow(const sn_decoding *d) {
     return (d->prefixes & PREFIX_OPERAND_SIZE) && !(d->rex & REX_W);
 }
+
+/** The signed number in the last `size` bytes (1 to 8). */
+HOT int64_t last_immediate(const sn_decoding *d, unsigned size) {
+    uint64_t value;
+    memcpy(&value, d->bytes + d->position - size, sizeof value);
+    unsigned unused = 64 - 8 * size;
+    return (int64_t)(value << unused) >> unused;
+}
+
+HOT void branch_to(sn_decoding *d, sn_insn_class class) {
+    sn_insn *insn = d->insn;
+    insn->class = (uint8_t)class;
+    insn->target = insn->pc + d->position + (uint64_t)last_immediate(d, insn->immediate_size);
+}
+
+/** After all bytes are read: classes, and effects that depend on more than the opcode, of what is rare. */
+void sn_decoding_apply_rule(sn_decoding *d);
 
 #endif
