@@ -612,7 +612,8 @@ def test_a_large_profile(tmp_path):
 
 def test_hostile_profiles(tmp_path):
     program = tmp_path / "fuzz_callgrind"
-    names = ("annotate", "call_graph", "call_profile", "call_tree", "call_view", "callgrind_reader", "columns", "line_text",
+    names = ("annotate", "call_graph", "call_profile", "call_tree", "call_view", "callgrind_costs", "callgrind_header", "callgrind_reader",
+             "columns", "line_text",
              "page", "page_file", "page_instructions", "page_source", "page_text", "profile", "profile_text", "text_form")
     sources = [*(ROOT / "src/report" / f"{name}.c" for name in names), *(ROOT / "src/base").glob("*.c")]
     built = run("gcc", "-std=gnu17", "-g", "-O1", "-D_GNU_SOURCE=", "-fsanitize=address,undefined",

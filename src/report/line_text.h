@@ -1,7 +1,7 @@
 /**
  * @fileoverview A line of a text format while it is read: words, numbers, and what is wrong with it, in one line.
  *
- * For cachegrind_reader.c, callgrind_reader.c and contexts_reader.c. The text stays the caller's; names are interned.
+ * For cachegrind_reader.c, callgrind_*.c and contexts_reader.c. The text stays the caller's; names are interned.
  */
 #ifndef SONDE_REPORT_LINE_TEXT_H
 #define SONDE_REPORT_LINE_TEXT_H
