@@ -2,10 +2,7 @@
  * @fileoverview Rules of the quick decoder for what is rare: classes of instructions, and effects that depend on more than the
  * opcode. Called by decode.c with a copy of its state, for the rule that the opcode's row names.
  */
-#include <string.h>
-
 #include "decoding.h"
-#include "isa/isa.h"
 #include "tables.h"
 
 /** Manuals differ on whether REX.W widens the count of a byte shift: a flag is written only if both say so. */

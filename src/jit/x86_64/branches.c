@@ -4,7 +4,6 @@
  */
 #include "jit/cache.h"
 #include "jit/layout.h"
-#include "jit/runtime.h"
 #include "jit/translate.h"
 #include "jit/x86_64/emit_parts.h"
 

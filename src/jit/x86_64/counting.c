@@ -2,7 +2,6 @@
  * @fileoverview Code that counts: where a block's entry counters disturb least, iterations of repeated instructions, branches that are
  * taken; and the liveness of flags and registers that this needs. Per-architecture file, a part of the emitter (emit_parts.h).
  */
-#include "jit/runtime.h"
 #include "jit/translate.h"
 #include "jit/x86_64/emit_parts.h"
 

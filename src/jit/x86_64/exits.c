@@ -3,7 +3,6 @@
  * and patching them. Per-architecture file, a part of the emitter (emit_parts.h).
  */
 #include "jit/cache.h"
-#include "jit/layout.h"
 #include "jit/runtime.h"
 #include "jit/translate.h"
 #include "jit/x86_64/emit_parts.h"

@@ -4,7 +4,6 @@
  */
 #include "jit/cache.h"
 #include "jit/runtime.h"
-#include "jit/translate.h"
 #include "jit/x86_64/emit_parts.h"
 
 static void emit_store_pc(builder *b, uint64_t client) {
