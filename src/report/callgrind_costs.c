@@ -2,6 +2,7 @@
  * @fileoverview Names, positions, costs, calls and jumps of Callgrind's format. See callgrind_parts.h.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "report/callgrind_parts.h"
 

@@ -2,6 +2,7 @@
  * @fileoverview Lines of the header of Callgrind's format, totals, and events that are derived of others. See callgrind_parts.h.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "report/callgrind_parts.h"
 #include "sonde/intern.h"

@@ -8,6 +8,7 @@
 #include "report/callgrind_reader.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "report/callgrind_parts.h"
 #include "sonde/intern.h"

@@ -2,6 +2,8 @@
  * @fileoverview Rules of the quick decoder for what is rare: classes of instructions, and effects that depend on more than the
  * opcode. Called by decode.c with a copy of its state, for the rule that the opcode's row names.
  */
+#include <string.h>
+
 #include "decoding.h"
 #include "tables.h"
 

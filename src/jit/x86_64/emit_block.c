@@ -13,8 +13,11 @@
  * The map of places that is written along says, for every byte, what client state it stands for. This file puts blocks together;
  * emit_parts.h names the files of the parts.
  */
+#include <string.h>
+
 #include "base/settings.h"
 #include "jit/cache.h"
+#include "jit/translate.h"
 #include "jit/x86_64/emit_parts.h"
 
 /* ------------------------------------------------------------------------ instructions */

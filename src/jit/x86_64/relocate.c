@@ -2,6 +2,8 @@
  * @fileoverview Instructions whose memory operand cannot stay as it is: relative to the instruction pointer, and perhaps out of reach,
  * or through the second segment base, which is the engine's. Per-architecture file, a part of the emitter (emit_parts.h).
  */
+#include <string.h>
+
 #include "jit/x86_64/emit_parts.h"
 
 static uint64_t rip_target(const sn_insn *insn) {

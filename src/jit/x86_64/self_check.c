@@ -2,6 +2,8 @@
  * @fileoverview Blocks that compare the client's code with what they were made of when they are entered: for code that changes often.
  * Per-architecture file, a part of the emitter (emit_parts.h).
  */
+#include <string.h>
+
 #include "jit/x86_64/emit_parts.h"
 
 /** Compare one piece of client code of 8, 4, 2 or 1 bytes; leave by the exit if it differs. Uses %rax and %rcx. */
