@@ -3,7 +3,7 @@
  * where the client needs its flags.
  *
  * Shifts and rotations are those of BMI2 (Intel SDM volume 2: SHLX, SHRX, SARX, RORX), everything else is made of lea,
- * not, moves and jrcxz. Used by jit/x86_64/lower.c only.
+ * not, moves and jrcxz. Used by jit/x86_64/lower_operations.c only.
  */
 #ifndef SONDE_ISA_X86_64_EMIT_FLAGLESS_H
 #define SONDE_ISA_X86_64_EMIT_FLAGLESS_H
