@@ -73,6 +73,9 @@ EXPECTED = {
     ],
     "overlaps": [["Source and destination overlap in strcpy(HERE, HERE)", "at strcpy", "by overlaps overlaps.strcpy"],
                  ["Source and destination overlap in strncpy(HERE, HERE, 10)", "at strncpy", "by overlaps overlaps.strncpy"]],
+    "system_calls": [
+        [f"Syscall param {name}(buf) points to unaddressable byte(s)", f"at {name}", f"by system_calls calls.{name}",
+         *block("0 bytes after", 16, "system_calls", "calls.malloc")] for name in ("write", "read")],
     "repeated": [access("write of size 1", "repeated", "repeated.stos", "0 bytes after", 16, "repeated.malloc")],
 }
 
@@ -101,6 +104,13 @@ def test_below_the_stack_pointer(sonde, programs, words, thread):
     error = [line for line in error if not line.startswith("Thread")]
     assert error[:3] == ["Invalid read of size 1", "at below_stack stack.read", f" Address HERE is on thread {thread}'s stack"]
     assert re.fullmatch(r" \d+ bytes below stack pointer", error[3])
+
+
+def test_a_null_pointer(sonde, programs):
+    done = sonde("memcheck", "-q", "--leak-check=no", "--", programs["O1"], "wild")
+    assert done.returncode == -11
+    assert report(done.stderr, marks_of(SOURCE))[0] == [
+        "Invalid read of size 4", "at wild wild.read", " Address HERE is not stack'd, malloc'd or (recently) free'd"]
 
 
 def test_the_same_error_is_counted(sonde, programs):

@@ -105,6 +105,21 @@ static APART void pages(void) {
     munmap(page, 8192);
 }
 
+static APART void system_calls(void) {
+    char *block = hide(malloc(16));              /* line: calls.malloc */
+    memset(block, 'x', 16);
+    int ends[2];
+    sink = pipe(ends);
+    sink = write(ends[1], block, 20);            /* line: calls.write */
+    sink = read(ends[0], block + 10, 10);        /* line: calls.read */
+    sink = write(ends[1], block, 16);
+    free(block);
+}
+
+static APART void wild(void) {
+    sink = *(volatile int *)hide((void *)16);    /* line: wild.read */
+}
+
 static APART void requests(void) {
     static char area[64];
     VALGRIND_MAKE_MEM_NOACCESS(area + 16, 16);
@@ -171,7 +186,8 @@ static const struct {
     const char *name;
     void (*run)(void);
 } modes[] = {{"heap_sizes", heap_sizes}, {"freed", freed}, {"strings", strings}, {"overlaps", overlaps}, {"below_stack", below_stack},
-             {"repeated", repeated}, {"flood", flood}, {"pages", pages}, {"requests", requests}, {"sound", sound}};
+             {"repeated", repeated}, {"flood", flood}, {"pages", pages}, {"requests", requests}, {"system_calls", system_calls},
+             {"wild", wild}, {"sound", sound}};
 
 static void *in_thread(void *run) {
     ((void (*)(void))run)();

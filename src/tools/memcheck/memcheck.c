@@ -18,6 +18,7 @@
 #include "requests.h"
 #include "strings.h"
 #include "suppressions.h"
+#include "system_calls.h"
 
 SN_EXPORT extern const sn_tool sn_tool_descriptor;
 
@@ -237,6 +238,7 @@ SN_EXPORT const sn_tool sn_tool_descriptor = {
     .module_mapped = mc_checks_module_mapped,
     .memory_mapped = mc_memory_mapped,
     .memory_protected = mc_memory_protected,
+    .system_call_before = mc_system_call_before,
     .request = mc_request,
     .dump = dump,
     .end = end,
