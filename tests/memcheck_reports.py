@@ -16,6 +16,7 @@ def shorten(line, marks):
         return re.sub(r"0x[0-9a-f]+", "HERE", line)
     word, function, file, number = frame.groups()
     mark = marks.get(int(number)) if number and file.startswith("memcheck_") else None
+    function = re.sub(r"^__(?=[a-z])", "", function)   # with debug information, functions of libc may have their inner names
     return f"{word} {function}" + (f" {mark}" if mark else "")
 
 

@@ -107,10 +107,11 @@ def test_below_the_stack_pointer(sonde, programs, words, thread):
 
 
 def test_a_null_pointer(sonde, programs):
-    done = sonde("memcheck", "-q", "--leak-check=no", "--", programs["O1"], "wild")
+    done = sonde("memcheck", "--leak-check=no", "--", programs["O1"], "wild")
     assert done.returncode == -11
-    assert report(done.stderr, marks_of(SOURCE))[0] == [
-        "Invalid read of size 4", "at wild wild.read", " Address HERE is not stack'd, malloc'd or (recently) free'd"]
+    assert report(done.stderr, marks_of(SOURCE))[1:3] == [
+        ["Invalid read of size 4", "at wild wild.read", " Address HERE is not stack'd, malloc'd or (recently) free'd"],
+        ["Process terminating with default action of signal 11 (SIGSEGV)", "at wild wild.read"]]
 
 
 def test_the_same_error_is_counted(sonde, programs):
@@ -132,6 +133,17 @@ def test_requests(sonde, programs):
     assert [error[:2] for error in errors] == [["Invalid read of size 1", "at requests requests.read"],
                                                ["Unaddressable byte(s) found during client check request", "at requests requests.check"]]
     assert all(re.fullmatch(r' Address HERE is 16 bytes inside data symbol "area\.\d+"', error[2]) for error in errors)
+
+
+@pytest.mark.parametrize("option, inherited", (("yes", 0), ("all", 3)))
+def test_descriptors(sonde, programs, option, inherited):
+    done = sonde("memcheck", "--leak-check=no", f"--track-fds={option}", "--", programs["O1"], "system_calls")
+    errors = report(done.stderr, marks_of(SOURCE))
+    at = next(i for i, error in enumerate(errors) if error[0].startswith("FILE DESCRIPTORS"))
+    assert errors[at][0] == "FILE DESCRIPTORS: 5 open (3 std) at exit."
+    assert re.sub(r"\d+", "N", errors[at][1]) == "Open file descriptor N: pipe:[N]"
+    assert errors[at][2:] == errors[at + 1][1:] == ["at pipe", "by system_calls calls.pipe"]
+    assert sum("   <inherited from parent>" in error for error in errors) == inherited
 
 
 def test_suppressed_by_size(sonde, programs, tmp_path):

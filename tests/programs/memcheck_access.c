@@ -109,7 +109,7 @@ static APART void system_calls(void) {
     char *block = hide(malloc(16));              /* line: calls.malloc */
     memset(block, 'x', 16);
     int ends[2];
-    sink = pipe(ends);
+    sink = pipe(ends);                           /* line: calls.pipe */
     sink = write(ends[1], block, 20);            /* line: calls.write */
     sink = read(ends[0], block + 10, 10);        /* line: calls.read */
     sink = write(ends[1], block, 16);

@@ -12,6 +12,7 @@
 #include "addressability.h"
 #include "blocks.h"
 #include "checks.h"
+#include "descriptors.h"
 #include "heap_calls.h"
 #include "leaks.h"
 #include "report.h"
@@ -48,6 +49,8 @@ static const sn_option options[] = {
     {"show-mismatched-frees", SN_OPTION_FLAG, &mc_current.shows_mismatched_frees, "yes", NULL, "free() of what new made, and the like"},
     {"keep-stacktraces", SN_OPTION_CHOICE, &mc_current.keep_stacktraces, "alloc-and-free",
      "alloc|free|alloc-and-free|alloc-then-free|none", "which calls to tell of blocks"},
+    {"track-fds", SN_OPTION_CHOICE, &mc_current.track_descriptors, "no", "no|yes|all",
+     "descriptors left open at the end; all: inherited ones too"},
     {"num-callers", SN_OPTION_NUMBER, &mc_current.num_callers, "12", "N", "calls in a stack (1 to 500)"},
     {"show-below-main", SN_OPTION_FLAG, &mc_current.shows_below_main, "no", NULL, "also what calls main"},
     {"error-limit", SN_OPTION_FLAG, &mc_current.error_limit, "yes", NULL, "stop reporting after 1000 different errors"},
@@ -149,6 +152,28 @@ static bool exit_begins(sn_thread *thread, sn_hooked_call *call) {
     return false;
 }
 
+/** The signal that came last. One that is handled is followed by a system call of the same thread, the handler's end at the latest;
+    one that ends the program by none. */
+static struct {
+    sn_thread *thread; /* NULL: none */
+    int number;
+    uint64_t address;
+} last_signal;
+
+static void signalled(sn_thread *thread, int number, uint64_t address) {
+    mc_checks_tell(thread);
+    last_signal.thread = thread;
+    last_signal.number = number;
+    last_signal.address = address;
+}
+
+static void before_system_call(sn_thread *thread, const sn_system_call *call) {
+    if (last_signal.thread == thread) {
+        last_signal.thread = NULL;
+    }
+    mc_system_call_before(thread, call);
+}
+
 static sn_thread *last_thread;
 static bool is_replaced; /* by another program: what it has allocated is no affair of anybody's any more */
 
@@ -185,7 +210,14 @@ static void end(void) {
     sn_threads_visit(note_thread, NULL);
     mc_checks_tell(sn_running_thread());
     mc_checks_tell_repeats();
+    if (last_signal.thread == sn_running_thread() && last_signal.thread != NULL) {
+        mc_form->signal(last_signal.thread, last_signal.number, last_signal.address);
+    }
     mc_form->ended();
+    if (mc_current.track_descriptors != MC_TRACK_NO) {
+        mc_line(NULL);
+    }
+    mc_descriptors_print();
     print_heap_summary();
     if (mc_current.leak_check != MC_LEAKS_NO) {
         mc_leaks_search(last_thread, (mc_leak_check)mc_current.leak_check, MC_LEAKS_ALL);
@@ -238,7 +270,9 @@ SN_EXPORT const sn_tool sn_tool_descriptor = {
     .module_mapped = mc_checks_module_mapped,
     .memory_mapped = mc_memory_mapped,
     .memory_protected = mc_memory_protected,
-    .system_call_before = mc_system_call_before,
+    .system_call_before = before_system_call,
+    .signal = signalled,
+    .system_call_after = mc_descriptors_after,
     .request = mc_request,
     .dump = dump,
     .end = end,

@@ -29,8 +29,9 @@ typedef enum mc_heuristic {
 typedef struct mc_settings {
     int64_t redzone_size, freelist_volume, freelist_big, num_callers, error_exitcode;
     int64_t malloc_fill, free_fill; /**< a byte; -1: none */
-    bool error_limit, exit_on_first_error, track_descriptors, shows_below_main, lists_errors, runs_freeres, undef_value_errors,
+    bool error_limit, exit_on_first_error, shows_below_main, lists_errors, runs_freeres, undef_value_errors,
         partial_loads_ok, track_origins, is_xml, shows_mismatched_frees;
+    int track_descriptors; /**< mc_track */
     int leak_check, leak_resolution, keep_stacktraces, generate;
     unsigned shown_leaks, counted_leaks, heuristics;
     const char *xml_file, *xml_user_comment;

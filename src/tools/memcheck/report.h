@@ -44,6 +44,9 @@ extern const mc_report_form *mc_form;
 /** A line of text, where that is the form; without format an empty one. */
 void mc_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/** The lines of a stack, where text is the form. */
+void mc_print_stack(const mc_stack *stack);
+
 /** Names of kinds: in XML, and in suppressions. */
 const char *mc_kind_name(mc_kind kind);
 /** "Addr4", "Leak": *extra is a line that belongs to it, or NULL. */

@@ -149,13 +149,7 @@ static void write_signal(sn_thread *thread, int number, uint64_t address) {
     mc_line(NULL);
     mc_line("Process terminating with default action of signal %d (SIG%s)", number,
             sigabbrev_np(number) != NULL ? sigabbrev_np(number) : "?");
-    if (sn_verbosity() < 0) {
-        return;
-    }
-    page text;
-    page_open(&text);
-    put_stack(text.file, mc_stack_of(sn_context_of(thread), address));
-    page_close(&text);
+    mc_print_stack(mc_stack_of(sn_context_of(thread), address));
 }
 
 static void write_summary(const mc_summary *summary) {
@@ -182,4 +176,14 @@ void mc_line(const char *format, ...) {
     va_start(arguments, format);
     mc_form->line(format, arguments);
     va_end(arguments);
+}
+
+void mc_print_stack(const mc_stack *stack) {
+    if (mc_form != &mc_text_form || sn_verbosity() < 0) {
+        return;
+    }
+    page text;
+    page_open(&text);
+    put_stack(text.file, stack);
+    page_close(&text);
 }
