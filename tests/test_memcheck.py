@@ -211,3 +211,37 @@ def test_xml(sonde, programs, tmp_path):
     assert errors[0].findall("stack")[0][1].findtext("file") == HEAP.name
     assert [node.text for node in errors[1].find("xwhat")][1:] == ["162", "2"]
     assert [(pair.findtext("count"), pair.findtext("unique")) for pair in root.findall("errorcounts/pair")] == [("1", "0x0")]
+
+
+# ------------------------------------------------------------------------------------------------------- C++
+
+CPLUSPLUS = ROOT / "tests" / "programs" / "memcheck_leaks.cpp"
+
+
+@pytest.fixture(scope="module")
+def cplusplus(tmp_path_factory):
+    program = tmp_path_factory.mktemp("cplusplus") / "leaks"
+    subprocess.run(["g++", "-g", "-O1", "-std=c++17", "-w", "-o", program, CPLUSPLUS], check=True, timeout=60)
+    return program
+
+
+def test_mismatched(sonde, cplusplus):
+    done = sonde("memcheck", "-q", "--leak-check=no", "--", cplusplus)
+    assert done.stdout.splitlines()[0] == "caught"
+    errors = report(done.stderr, marks_of(CPLUSPLUS))
+    what = "Mismatched free() / delete / delete []"
+    assert [(error[0], error[1].split("(")[0], error[2], error[4].split("(")[0]) for error in errors] == [
+        (what, "at operator delete", "by mismatched() array.delete", "at operator new[]"),
+        (what, "at free", "by mismatched() new.free", "at operator new"),
+        (what, "at operator delete[]", "by mismatched() malloc.delete", "at malloc")]
+    done = sonde("memcheck", "-q", "--leak-check=no", "--show-mismatched-frees=no", "--", cplusplus)
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("heuristics, possible", (("all", [70]), ("none", [68, 40, 48, 35, 70]), ("newarray", [40, 48, 35, 70]),
+                                                  ("multipleinheritance,length64", [68, 35, 70]), ("stdstring", [68, 40, 48, 70])))
+def test_heuristics(sonde, cplusplus, heuristics, possible):
+    done = sonde("memcheck", "-q", "--leak-check=full", f"--leak-check-heuristics={heuristics}", "--", cplusplus)
+    sizes = re.findall(r"(\d+) bytes in 1 blocks are possibly lost", done.stderr)
+    assert sorted(map(int, sizes)) == sorted(possible)
+    assert "definitely" not in done.stderr

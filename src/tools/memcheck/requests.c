@@ -87,7 +87,8 @@ static bool memcheck_request(sn_thread *thread, const uint64_t arguments[6], uin
         *result = check(thread, address, size);
         return true;
     case DO_LEAK_CHECK:
-        mc_leaks_search(thread, address != 0 ? MC_LEAKS_SUMMARY : MC_LEAKS_FULL, size == 1 ? MC_LEAKS_INCREASED : size == 2 ? MC_LEAKS_CHANGED : MC_LEAKS_ALL);
+        mc_leaks_search(thread, address != 0 ? MC_LEAKS_SUMMARY : MC_LEAKS_FULL,
+                        size == 1 ? MC_LEAKS_INCREASED : size == 2 ? MC_LEAKS_CHANGED : MC_LEAKS_ALL);
         *result = 0;
         return true;
     case COUNT_LEAKS:

@@ -89,11 +89,9 @@ static const mc_stack *keep(const mc_stack *stack) {
 /* ------------------------------------------------------------------------------------------------- making them */
 
 const mc_stack *mc_stack_of(sn_context context, uint64_t address) {
-    struct {
-        mc_stack stack;
-        uint64_t room[MC_MOST_CALLERS];
-    } made;
-    uint64_t *addresses = made.stack.addresses;
+    uint64_t room[1 + MC_MOST_CALLERS]; /* the count's, then the addresses */
+    mc_stack *made = (mc_stack *)room;
+    uint64_t *addresses = made->addresses;
     uint32_t count = 0, most = (uint32_t)mc_current.num_callers;
     sn_context_info info;
     if (address != 0) {
@@ -110,8 +108,8 @@ const mc_stack *mc_stack_of(sn_context context, uint64_t address) {
         }
         context = info.caller; /* what made a tail call is no longer there */
     }
-    made.stack.count = count;
-    return keep(&made.stack);
+    made->count = count;
+    return keep(made);
 }
 
 const mc_stack *mc_stack_here(sn_thread *thread) { return mc_stack_of(sn_context_of(thread), sn_thread_program_counter(thread)); }
