@@ -4,6 +4,7 @@
 #include "ledger.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include <sonde/tool.h>
 
@@ -16,6 +17,8 @@ typedef struct entry {
     uint32_t site;
     uint8_t how;           /**< calls_how */
     bool is_first;         /**< of a stack: no call */
+    calls_bill *bill;      /**< its bill, as long as there are so many; NULL: not known */
+    size_t bill_count;
     uint64_t begin[CALLS_DATA_EVENTS]; /**< the totals then */
 } entry;
 
@@ -46,26 +49,44 @@ void calls_bills_free(calls_bills *bills) {
 
 /* ---------------------------------------------------------------------------------- entries */
 
-static void book(const calls_ledger *ledger, calls_bills *bills, const entry *entry, const uint64_t *totals) {
-    if (entry->is_first) {
-        return;
+/** A call begins: find its bill, if there is one, and have its memory fetched until the call ends. */
+static void find_bill(calls_bills *bills, entry *entry) {
+    entry->bill = sn_table_find(bills, key_of(entry));
+    entry->bill_count = sn_table_count(bills);
+    if (entry->bill != NULL) {
+        __builtin_prefetch(&entry->bill->costs[CALLS_DATA_EVENTS - 1], 1);
     }
-    calls_bill *bill = sn_table_insert(bills, key_of(entry), NULL);
-    uint64_t *costs = bill->costs + ledger->first;
-    for (unsigned event = 0; event < CALLS_BRANCH_EVENTS; event++) {
-        costs[event] += totals[event] - entry->begin[event];
+}
+
+static inline void add_differences(uint64_t *restrict costs, const uint64_t *restrict totals, const uint64_t *restrict begin,
+                                   unsigned count) {
+    for (unsigned event = 0; event < count; event++) {
+        costs[event] += totals[event] - begin[event];
     }
-    for (unsigned event = CALLS_BRANCH_EVENTS; event < CALLS_DATA_EVENTS && !ledger->is_of_branches; event++) {
-        costs[event] += totals[event] - entry->begin[event];
+}
+
+/** `bill`: the entry's. */
+static void book(const calls_ledger *ledger, calls_bill *bill, const entry *entry, const uint64_t *totals) {
+    if (ledger->is_of_branches) {
+        add_differences(bill->costs + ledger->first, totals, entry->begin, CALLS_BRANCH_EVENTS);
+    } else {
+        add_differences(bill->costs + ledger->first, totals, entry->begin, CALLS_DATA_EVENTS);
     }
 }
 
 static void begin_at(const calls_ledger *ledger, entry *entry, const uint64_t *totals) {
-    for (unsigned event = 0; event < CALLS_BRANCH_EVENTS; event++) {
-        entry->begin[event] = totals[event];
+    if (ledger->is_of_branches) {
+        memcpy(entry->begin, totals, CALLS_BRANCH_EVENTS * sizeof *totals);
+    } else {
+        memcpy(entry->begin, totals, CALLS_DATA_EVENTS * sizeof *totals);
     }
-    for (unsigned event = CALLS_BRANCH_EVENTS; event < CALLS_DATA_EVENTS && !ledger->is_of_branches; event++) {
-        entry->begin[event] = totals[event];
+}
+
+static inline void end_entry(calls_ledger *ledger, const entry *entry, const uint64_t *totals) {
+    calls_bills *bills = &ledger->bills;
+    if (!entry->is_first) {
+        bool is_known = entry->bill != NULL && entry->bill_count == sn_table_count(bills);
+        book(ledger, is_known ? entry->bill : sn_table_insert(bills, key_of(entry), NULL), entry, totals);
     }
 }
 
@@ -75,12 +96,12 @@ static void end_entries(calls_ledger *ledger, calls_ledger_stack *stack, uint64_
     while (stack->count > 0 && stack->entries[stack->count - 1].frame >= frame) {
         stack->count--;
         if (!are_given_up) {
-            book(ledger, &ledger->bills, &stack->entries[stack->count], totals);
+            end_entry(ledger, &stack->entries[stack->count], totals);
         }
     }
 }
 
-static void push(const calls_ledger *ledger, calls_ledger_stack *stack, const cache_frame *frame, const uint64_t *totals) {
+static void push(calls_ledger *ledger, calls_ledger_stack *stack, const cache_frame *frame, const uint64_t *totals) {
     if (stack->count == stack->room) {
         stack->room = 2 * stack->room + 64;
         stack->entries = cache_memory_resized(stack->entries, stack->room, sizeof *stack->entries);
@@ -96,7 +117,7 @@ static void push(const calls_ledger *ledger, calls_ledger_stack *stack, const ca
         new->how = sn_call_site_is_signal(frame->site) ? CALLS_BY_SIGNAL : CALLS_BY_JUMP;
     }
     begin_at(ledger, new, totals);
-    sn_table_expect(&ledger->bills, key_of(new)); /* until it ends, the memory of its bill is fetched */
+    find_bill(&ledger->bills, new);
 }
 
 /* ----------------------------------------------------------------------------------- stacks */
@@ -157,6 +178,7 @@ static void function_begins(calls_ledger *ledger, const cache_frame *frame, cons
         }
         if (is_found(frame, last)) {
             last->target = frame->function;
+            find_bill(&ledger->bills, last);
             return;
         }
         end_entries(ledger, stack, frame->address, false, totals);
@@ -181,7 +203,10 @@ void calls_ledger_add(calls_bills *to, const calls_ledger *ledger, const uint64_
     }
     const calls_ledger_stack *stack = &ledger->stacks[ledger->current];
     for (size_t i = 0; i < stack->count; i++) {
-        book(ledger, to, &stack->entries[i], totals);
+        const entry *entry = &stack->entries[i];
+        if (!entry->is_first) {
+            book(ledger, sn_table_insert(to, key_of(entry), NULL), entry, totals);
+        }
     }
 }
 
@@ -189,6 +214,7 @@ void calls_ledger_zero(calls_ledger *ledger, const uint64_t *totals) {
     calls_bills_free(&ledger->bills);
     for (size_t i = 0; i < ledger->stack_count; i++) {
         for (size_t k = 0; k < ledger->stacks[i].count; k++) {
+            ledger->stacks[i].entries[k].bill = NULL;
             begin_at(ledger, &ledger->stacks[i].entries[k], totals);
         }
     }

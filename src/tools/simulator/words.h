@@ -3,7 +3,8 @@
  *
  * A word is a reference to data: its address, with the size in the highest byte, and the role in the next one where
  * references vary; or a tag, whose highest bit is set, which those of a program's addresses are not. The tag of a segment
- * (segments.h) says that control has entered it; the references behind it are those of the segment, in order. The tag of a cut
+ * (segments.h) says that control has entered it; the references behind it are the segment's first ones, in order, those left out
+ * that need not be traced (runs.h): all of them, unless control has left at a branch. The tag of a cut
  * says that a signal or fault ended a pass before a site (sites.h); references that vary may go on behind it. Other tags tell
  * of calls (enum sn_frame_word, if the tool asks for them); they may stand inside of a segment.
  *
