@@ -74,6 +74,8 @@ typedef enum sn_flow_class {
     SN_FLOW_FUNNEL_RIGHT,     /**< the same to the right, from the low end of sources[1] */
     SN_FLOW_BIT,              /**< one bit (a flag): bit number sources[1], or `amount`, of sources[0] */
     SN_FLOW_KEEP_LOW,         /**< the bits of sources[0] below bit number sources[1] (its lowest byte); others are zero */
+    SN_FLOW_EXTRACT_BITS,     /**< bits of sources[0] from bit number sources[1] (its lowest byte) on, as many as its second byte
+                                   says; others are zero */
     SN_FLOW_TRAILING_ZEROS,   /**< the number of zero bits below the lowest set bit, or that bit's number: no bit above it matters */
     SN_FLOW_LEADING_ZEROS,    /**< the number of zero bits above the highest set bit, or that bit's number */
     SN_FLOW_EQUAL,            /**< all bits one where sources[0] equals sources[1], else zero */
@@ -82,9 +84,9 @@ typedef enum sn_flow_class {
     SN_FLOW_MAXIMUM,
     SN_FLOW_SHUFFLE,          /**< byte N of the destination is byte table[N] of the sources laid end to end, or zero where
                                    that is SN_FLOW_ZERO_BYTE */
-    SN_FLOW_PERMUTE,          /**< elements chosen by a register: element N (element_size bytes) of the destination is one of
-                                   the elements in the lane of the sources before the last, or zero; which one, element N of
-                                   the last source says */
+    SN_FLOW_PERMUTE,          /**< elements chosen by a register: element N (element_size bytes) of a lane of the destination is
+                                   one of the elements in that lane of the sources before the last, or zero: sn_flow_choice()
+                                   of element N of the last source */
     SN_FLOW_NARROW,           /**< lane N of the destination is made (saturated, rounded) of the source_lane_size bytes at
                                    table[N] of the sources laid end to end */
     SN_FLOW_SIGN_MASK,        /**< bit N of the destination is the highest bit of lane N (source_lane_size) of the source;
@@ -171,8 +173,10 @@ typedef struct sn_flow {
     uint8_t lane_size;       /**< bytes of the destination; 0: no lanes */
     uint8_t source_lane_size; /**< bytes; the same as lane_size for most classes */
     uint8_t element_size;    /**< SN_FLOW_PERMUTE */
-    uint8_t scale_shift;     /**< SN_FLOW_ADD: sources[1] is shifted left by so many bits before it is added */
+    uint8_t scale_shift;     /**< SN_FLOW_ADD: sources[1] is shifted left by so many bits before it is added. SN_FLOW_PERMUTE:
+                                  so many low bits of what chooses do not count */
     bool is_signed;          /**< SN_FLOW_MINIMUM, _MAXIMUM */
+    bool zeroes;             /**< SN_FLOW_PERMUTE: the highest bit of what chooses says that the element is zero */
     bool is_float;           /**< the lanes are floating-point numbers (then the class is ANY or moves bits) */
     uint16_t amount;         /**< shifts, rotations, SN_FLOW_BIT: bits (already within the size), or SN_FLOW_VARIABLE */
     sn_flow_piece destination;
@@ -206,6 +210,12 @@ unsigned sn_block_flags_read(const sn_block *block, unsigned index);
  */
 bool sn_flow_depends(const sn_flow *flow, const sn_operand *operands, unsigned source, unsigned source_bit,
                      unsigned destination_bit);
+
+/**
+ * Of a flow of class SN_FLOW_PERMUTE: which element `control`, an element of the last source, chooses: its number among those
+ * of a lane of the sources before the last, one source's behind the other's; or SN_FLOW_ZERO_BYTE for zeros. Any thread.
+ */
+unsigned sn_flow_choice(const sn_flow *flow, uint64_t control);
 
 /** Name of a class, in lower case with hyphens ("shift-left"): for reports and tests. */
 const char *sn_flow_class_name(unsigned class);

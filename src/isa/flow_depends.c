@@ -36,6 +36,7 @@ static const char *const class_names[SN_FLOW_CLASSES] = {
     [SN_FLOW_FUNNEL_RIGHT] = "funnel-right",
     [SN_FLOW_BIT] = "bit",
     [SN_FLOW_KEEP_LOW] = "keep-low",
+    [SN_FLOW_EXTRACT_BITS] = "extract-bits",
     [SN_FLOW_TRAILING_ZEROS] = "trailing-zeros",
     [SN_FLOW_LEADING_ZEROS] = "leading-zeros",
     [SN_FLOW_EQUAL] = "equal",
@@ -133,6 +134,13 @@ static bool permuted(const question *q) {
     return q->from % element == q->to % element;
 }
 
+unsigned sn_flow_choice(const sn_flow *flow, uint64_t control) {
+    unsigned lane = flow->lane_size ? flow->lane_size : flow->destination.size;
+    unsigned count = lane / flow->element_size * (flow->source_count - 1u); /* a power of two */
+    if (flow->zeroes && control >> (8 * flow->element_size - 1) & 1) return SN_FLOW_ZERO_BYTE;
+    return (unsigned)(control >> flow->scale_shift) & (count - 1);
+}
+
 /** The number of a bit of a source in the sources laid end to end. */
 static unsigned laid_out(const question *q) {
     unsigned bit = q->from;
@@ -189,6 +197,7 @@ static bool depends_in_lane(const question *q) {
     case SN_FLOW_SUBTRACT:
     case SN_FLOW_UPWARD:
     case SN_FLOW_MULTIPLY: return sum(q);
+    case SN_FLOW_EXTRACT_BITS: return q->source == 0 ? q->lane_from >= q->lane_to : q->from < 16;
     case SN_FLOW_KEEP_LOW: return q->source == 0 ? q->lane_from == q->lane_to : q->from < 8;
     case SN_FLOW_SHIFT_LEFT:
     case SN_FLOW_SHIFT_RIGHT:

@@ -141,6 +141,15 @@ static unsigned stack_top(const uint8_t *image) {
     return image[X87_TOP] >> 3 & 7;
 }
 
+static unsigned field_before(const sn_state_bit *bit);
+
+/** Constants are read where they are; other memory where the runs find it. */
+static uint8_t byte_before(const sn_state_bit *bit) {
+    if (bit->place == SN_PLACE_MEMORY)
+        return sn_executor_initial(bit->address) ? *sn_executor_initial(bit->address) : *at(bit->address);
+    return sn_executor_image[sn_state_offset(field_before(bit), bit->bit / 8)];
+}
+
 static bool has_short_vectors(const ZydisDecodedInstruction *decoded, const ZydisDecodedOperand *operands) {
     for (unsigned i = 0; i < decoded->operand_count; i++)
         if (operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
@@ -176,6 +185,7 @@ static bool make_instruction(sn_builder *builder, const sn_form *form) {
         !isolate(builder, group) || !sn_judge_open(&judged, &decoded, operands))
         return false;
     judged.registers = sn_executor_start.registers;
+    judged.byte_before = byte_before;
     short_vectors = has_short_vectors(&decoded, operands);
     is_restoring = restores_state(&decoded);
     is_tangent = decoded.mnemonic == ZYDIS_MNEMONIC_FPTAN || decoded.mnemonic == ZYDIS_MNEMONIC_FSINCOS;

@@ -114,14 +114,64 @@ static bool source_matters(const sn_judged *judged, const sn_flow *flow, const s
     return false;
 }
 
+/** A byte of a piece, before the instruction. */
+static uint8_t byte_of(const sn_judged *judged, const sn_flow_piece *piece, unsigned offset) {
+    const sn_operand *operand = &judged->operands[piece->operand];
+    sn_state_bit bit = {.place = operand->place, .reg = operand->reg, .bit = 8 * (piece->offset + offset)};
+    if (operand->place == SN_PLACE_MEMORY) {
+        bit.address = sn_judge_address(judged, operand, 0) + piece->offset + offset;
+        bit.bit = 0;
+    }
+    return judged->byte_before(&bit);
+}
+
+/** What chooses is looked at: elements that are not chosen don't matter. */
+static bool is_chosen(const sn_judged *judged, const sn_flow *flow, unsigned source, const sn_state_bit *before,
+                      unsigned destination_bit) {
+    const sn_flow_piece *control = &flow->sources[flow->source_count - 1];
+    unsigned size = flow->element_size, lane = flow->lane_size ? flow->lane_size : flow->destination.size;
+    unsigned element = destination_bit / (8 * size), from = bit_in_piece(judged, &flow->sources[source], 0, before);
+    uint64_t value = 0;
+    for (unsigned i = 0; i < size; i++)
+        value |= (uint64_t)byte_of(judged, control, (control->every_lane ? 0 : element * size) + i) << 8 * i;
+    unsigned choice = sn_flow_choice(flow, value), each = lane / size;
+    if (choice == SN_FLOW_ZERO_BYTE || choice / each != source)
+        return false;
+    return flow->sources[source].every_lane || from / (8 * size) == element / each * each + choice % each;
+}
+
+static bool value_matters(const sn_judged *judged, const sn_flow *flow, unsigned source, const sn_state_bit *before,
+                          unsigned destination_bit) {
+    if (!source_matters(judged, flow, &flow->sources[source], source, before, destination_bit))
+        return false;
+    bool chooses = flow->class == SN_FLOW_PERMUTE && source + 1u < flow->source_count;
+    return !chooses || is_chosen(judged, flow, source, before, destination_bit);
+}
+
+/** Masks are looked at: sources matter where they let the flow take place, what else the destination is where not. */
+typedef enum decision { OPEN, CLOSED, UNDECIDED } decision;
+
+static decision decide(const sn_judged *judged, const sn_flow *flow, unsigned destination_bit) {
+    const sn_flow_guard *guard = &flow->guard;
+    unsigned bits = guard->lane_size ? 8u * guard->lane_size : 1, lane = destination_bit / bits;
+    unsigned bit = guard->kind == SN_GUARD_MASK ? lane : lane * bits + bits - 1;
+    if (guard->kind == SN_GUARD_NONE)
+        return OPEN;
+    if (guard->kind != SN_GUARD_MASK && guard->kind != SN_GUARD_HIGH_BITS)
+        return UNDECIDED;
+    return byte_of(judged, &guard->condition, bit / 8) >> bit % 8 & 1 ? OPEN : CLOSED;
+}
+
 static bool flow_depends(const sn_judged *judged, const sn_flow *flow, const sn_state_bit *before, unsigned destination_bit) {
-    for (unsigned i = 0; i < flow->source_count; i++)
-        if (source_matters(judged, flow, &flow->sources[i], i, before, destination_bit))
+    decision guard = decide(judged, flow, destination_bit);
+    for (unsigned i = 0; i < flow->source_count && guard != CLOSED; i++)
+        if (value_matters(judged, flow, i, before, destination_bit))
             return true;
     if (flow->guard.kind == SN_GUARD_NONE)
         return false;
-    return source_matters(judged, flow, &flow->guard.condition, SN_FLOW_FROM_CONDITION, before, destination_bit) ||
-           source_matters(judged, flow, &flow->guard.otherwise, SN_FLOW_FROM_OTHERWISE, before, destination_bit);
+    if (guard != OPEN && source_matters(judged, flow, &flow->guard.otherwise, SN_FLOW_FROM_OTHERWISE, before, destination_bit))
+        return true;
+    return source_matters(judged, flow, &flow->guard.condition, SN_FLOW_FROM_CONDITION, before, destination_bit);
 }
 
 bool sn_judge_is_destination(const sn_judged *judged, const sn_state_bit *after) {

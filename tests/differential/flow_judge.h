@@ -13,6 +13,15 @@
 
 enum { SN_JUDGE_OPERANDS = 16 };
 
+/** A bit of state. Flags are numbered as in sn_flow_flag, registers of the floating-point stack from its top before the
+    instruction (those of 8 bytes by themselves). */
+typedef struct sn_state_bit {
+    uint8_t place; /**< sn_operand_place */
+    uint8_t reg;
+    uint64_t address; /**< memory: of the byte */
+    unsigned bit;     /**< in the register; in the byte */
+} sn_state_bit;
+
 /** The instruction, with the state that its addresses are computed from. */
 typedef struct sn_judged {
     sn_insn insn;
@@ -22,20 +31,12 @@ typedef struct sn_judged {
     int flow_count; /**< -1: unknown */
     unsigned address_bits;
     const uint64_t *registers; /**< general, before the instruction */
+    uint8_t (*byte_before)(const sn_state_bit *bit); /**< the byte that a bit is in, before the instruction */
     bool pushes;       /**< the floating-point stack: destinations are numbered from its new top */
     bool has_indices;          /**< the first memory operand is elements at a vector of indices */
     unsigned index_register, index_size;
     uint8_t indices[64];
 } sn_judged;
-
-/** A bit of state. Flags are numbered as in sn_flow_flag, registers of the floating-point stack from its top before the
-    instruction (those of 8 bytes by themselves). */
-typedef struct sn_state_bit {
-    uint8_t place; /**< sn_operand_place */
-    uint8_t reg;
-    uint64_t address; /**< memory: of the byte */
-    unsigned bit;     /**< in the register; in the byte */
-} sn_state_bit;
 
 /** Fills in operands and flows; false when the library does not know the instruction. */
 bool sn_judge_open(sn_judged *judged, const ZydisDecodedInstruction *decoded, const ZydisDecodedOperand *operands);

@@ -28,6 +28,7 @@ enum {
     SHAPE_NEGATE,
     SHAPE_BY_ONE,      /**< inc, dec */
     SHAPE_AND_NOT,     /**< first <- class(second, third), and flags */
+    SHAPE_EXTRACT,     /**< the same of a field of bits */
     SHAPE_LOWEST_BIT,  /**< first <- class(second), and flags */
     SHAPE_ADDRESS,     /**< lea */
     SHAPE_MULTIPLY,
@@ -296,6 +297,11 @@ static bool add_and_not(sn_flowing *f, const sn_flow_rule *rule) {
     sn_flow *flow = to_first(f, rule->class);
     two_sources(f, flow, 1, 2);
     return finish_first(f, flow);
+}
+
+/** One maker's encoding has the numbers as a constant: left to the rule for all. */
+static bool add_extract(sn_flowing *f, const sn_flow_rule *rule) {
+    return argument(f, 2)->place == SN_PLACE_GENERAL && add_and_not(f, rule);
 }
 
 /** Operations on the lowest bit: zero and sign of the result, carry of whether the source is zero. */
@@ -805,6 +811,7 @@ static shape_function *const shapes[SHAPES] = {
     [SHAPE_NEGATE] = add_negate,
     [SHAPE_BY_ONE] = add_by_one,
     [SHAPE_AND_NOT] = add_and_not,
+    [SHAPE_EXTRACT] = add_extract,
     [SHAPE_LOWEST_BIT] = add_lowest_bit,
     [SHAPE_ADDRESS] = add_address,
     [SHAPE_MULTIPLY] = add_multiply,
@@ -855,6 +862,7 @@ static const sn_flow_rule rules[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
     ROW(ADOX, CARRY, ADD),
     ROW(AND, BINARY, AND),
     ROW(ANDN, AND_NOT, AND_NOT),
+    ROW(BEXTR, EXTRACT, EXTRACT_BITS),
     ROW(BLSI, LOWEST_BIT, UPWARD),
     ROW(BLSMSK, LOWEST_BIT, UPWARD),
     ROW(BLSR, LOWEST_BIT, UPWARD),

@@ -223,11 +223,16 @@ static bool permute(sn_flowing *f, const shuffle_rule *row, const uint8_t *order
     return finish_first(f, flow);
 }
 
-/** With a constant in place of the control: as constant shuffles go. */
+/** With a constant in place of the control: as constant shuffles go. Pairs are chosen by the second bit, bytes cleared by the
+    highest. */
 static bool add_controlled(sn_flowing *f, const shuffle_rule *row) {
+    enum { PAIRS = 8, BYTES = 1 };
     if (has_constant(f)) return add_constant(f, row);
     uint8_t order[] = {f->argument_count == 3 ? 1 : 0, (uint8_t)(f->argument_count - 1)};
-    return permute(f, row, order, 2);
+    permute(f, row, order, 2);
+    f->flows[0].scale_shift = row->rule.lane == PAIRS;
+    f->flows[0].zeroes = row->rule.lane == BYTES;
+    return true;
 }
 
 static bool add_indexed(sn_flowing *f, const shuffle_rule *row) {

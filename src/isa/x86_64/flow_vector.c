@@ -10,6 +10,7 @@
 enum {
     SHAPE_NONE,
     SHAPE_MOVE,
+    SHAPE_MEMORY_MOVE,
     SHAPE_SCALAR_MOVE,
     SHAPE_HALF_MOVE,    /**< lane: offset of the half in the destination; source_lane: in a register source */
     SHAPE_LANES,        /**< each lane by class of the same lanes of the sources */
@@ -18,7 +19,7 @@ enum {
     SHAPE_COMPARE,      /**< lanes, or bits of a mask */
     SHAPE_SCALAR_1,     /**< the lowest lane, of the last argument */
     SHAPE_SCALAR_2,
-    SHAPE_SCALAR_3,
+    SHAPE_SCALAR_3,     /**< the destination is the first source; source_lane: its upper lanes are replaced all the same */
     SHAPE_TO_GENERAL,   /**< a general register of the lowest source lane */
     SHAPE_CONVERT,      /**< lanes of one size from lanes of another */
     SHAPE_LOW_PRODUCT,  /**< lanes of the lower halves of source lanes */
@@ -118,6 +119,19 @@ static bool add_move(sn_flowing *f, const sn_flow_rule *rule) {
     return true;
 }
 
+/** From memory to memory, the second being where a register says. */
+static bool add_memory_move(sn_flowing *f, const sn_flow_rule *rule) {
+    uint8_t from = SN_NO_ARGUMENT, to = SN_NO_ARGUMENT;
+    for (uint8_t i = 0; i < f->operand_count; i++) {
+        if (f->operands[i].place != SN_PLACE_MEMORY) continue;
+        if (f->operands[i].role == SN_ROLE_READ) from = i;
+        if (f->operands[i].role == SN_ROLE_WRITTEN) to = i;
+    }
+    if (from == SN_NO_ARGUMENT || to == SN_NO_ARGUMENT) return false;
+    sn_flow_of(f, rule->class, sn_flow_whole(f, to), sn_flow_whole(f, from));
+    return true;
+}
+
 /** From memory the rest of the vector is cleared; from a register it stays, or comes from another. */
 static bool add_scalar_move(sn_flowing *f, const sn_flow_rule *rule) {
     enum { SIZE = 16 };
@@ -214,6 +228,7 @@ static bool finish_scalar(sn_flowing *f, sn_flow *flow, unsigned lane, bool keep
     enum { SIZE = 16 };
     flow->is_float = true;
     sn_flow_apply_mask(f, flow);
+    if (flow->guard.kind != SN_GUARD_NONE) flow->guard.lane_size = (uint8_t)lane;
     if (is_legacy(f)) return true;
     if (!keeps_rest) sn_flow_of(f, SN_FLOW_COPY, sn_flow_part_of(f->arguments[0], lane, SIZE - lane),
                                 sn_flow_part_of(f->arguments[1], lane, SIZE - lane));
@@ -247,7 +262,7 @@ static bool add_scalar_2(sn_flowing *f, const sn_flow_rule *rule) {
 static bool add_scalar_3(sn_flowing *f, const sn_flow_rule *rule) {
     sn_flow *flow = lowest_lane(f, rule);
     for (unsigned i = 0; i < 3; i++) scalar_source(f, flow, i, rule->lane);
-    return finish_scalar(f, flow, rule->lane, true);
+    return finish_scalar(f, flow, rule->lane, !rule->source_lane);
 }
 
 static bool add_to_general(sn_flowing *f, const sn_flow_rule *rule) {
@@ -499,6 +514,7 @@ typedef bool shape_function(sn_flowing *f, const sn_flow_rule *rule);
 
 static shape_function *const shapes[SHAPES] = {
     [SHAPE_MOVE] = add_move,
+    [SHAPE_MEMORY_MOVE] = add_memory_move,
     [SHAPE_SCALAR_MOVE] = add_scalar_move,
     [SHAPE_HALF_MOVE] = add_half_move,
     [SHAPE_LANES] = add_lanes,
@@ -584,6 +600,7 @@ static const sn_flow_rule rules[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
     BOTH_MOVE(MOVNTDQ), BOTH_MOVE(MOVNTDQA), BOTH_MOVE(MOVNTPD), BOTH_MOVE(MOVNTPS), BOTH_MOVE(MOVQ), BOTH_MOVE(MOVUPD),
     BOTH_MOVE(MOVUPS), MOVE(MOVDQ2Q), MOVE(MOVNTQ), MOVE(MOVQ2DQ), MOVE(VMOVDQA32), MOVE(VMOVDQA64), MOVE(VMOVDQU8),
     MOVE(VMOVDQU16), MOVE(VMOVDQU32), MOVE(VMOVDQU64), MOVE(VMOVW),
+    ROW(MOVDIR64B, MEMORY_MOVE, COPY, 0, 0),
     BOTH(ROW, MOVSS, SCALAR_MOVE, COPY, 4, 0), BOTH(ROW, MOVSD, SCALAR_MOVE, COPY, 8, 0),
     ROW(VMOVSH, SCALAR_MOVE, COPY, 2, 0), BOTH(ROW, MOVLPS, HALF_MOVE, COPY, 0, 0), BOTH(ROW, MOVLPD, HALF_MOVE, COPY, 0, 0),
     BOTH(ROW, MOVHPS, HALF_MOVE, COPY, 8, 0), BOTH(ROW, MOVHPD, HALF_MOVE, COPY, 8, 0),
@@ -652,6 +669,8 @@ static const sn_flow_rule rules[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
     EACH_ORDER(PACKED_FMA, VFNMSUB), EACH_ORDER(PACKED_FMA, VFMADDSUB), EACH_ORDER(PACKED_FMA, VFMSUBADD),
     EACH_ORDER(SCALAR_FMA, VFMADD), EACH_ORDER(SCALAR_FMA, VFMSUB), EACH_ORDER(SCALAR_FMA, VFNMADD),
     EACH_ORDER(SCALAR_FMA, VFNMSUB), ROW(VFIXUPIMMPS, LANES_3, ANY, 4, 0), ROW(VFIXUPIMMPD, LANES_3, ANY, 8, 0),
+    ROW(VFIXUPIMMSS, SCALAR_3, ANY, 4, 1), ROW(VFIXUPIMMSD, SCALAR_3, ANY, 8, 1), ROW(VFMADDCSH, SCALAR_3, ANY, 4, 1),
+    ROW(VFCMADDCSH, SCALAR_3, ANY, 4, 1), ROW(VFMULCSH, SCALAR_2, ANY, 4, 0), ROW(VFCMULCSH, SCALAR_2, ANY, 4, 0),
     ROW(VFMADDCPH, LANES_3, ANY, 4, 0), ROW(VFCMADDCPH, LANES_3, ANY, 4, 0), LANES(VFMULCPH, ANY, 4),
     LANES(VFCMULCPH, ANY, 4),
     /* conversions */

@@ -121,7 +121,7 @@ sn_flow_flag_use sn_flow_flags_of(const sn_flowing *f) {
 
 static bool takes_part(const sn_flowing *f, uint8_t number) {
     const sn_operand *operand = &f->operands[number];
-    return operand->role != SN_ROLE_ADDRESS && operand->place != SN_PLACE_CONTROL && number != f->mask && number != f->index;
+    return operand->role != SN_ROLE_ADDRESS && operand->place != SN_PLACE_CONTROL && number != f->index;
 }
 
 /** Writes that the library takes for certain: descriptors that may not exist, a shadow stack that may be off, an empty
@@ -137,16 +137,11 @@ static bool may_write_nothing(const sn_flowing *f) {
     }
 }
 
-/** The write mask chooses elements, not lanes, in these. */
-static bool mask_is_a_source(const sn_flowing *f) {
-    return f->z.meta.category == ZYDIS_CATEGORY_COMPRESS || f->z.meta.category == ZYDIS_CATEGORY_EXPAND;
-}
-
-/** The destination is a source where it may stay as it is. */
+/** The destination is a source where it may stay as it is; a write mask, which chooses lanes or elements, is one too. */
 static void add_all_sources(const sn_flowing *f, sn_flow *flow, uint8_t destination) {
     for (uint8_t i = 0; i < f->operand_count && flow->source_count < SN_FLOW_MOST_SOURCES; i++) {
         const sn_operand *operand = &f->operands[i];
-        bool stays = i == destination && (may_write_nothing(f) || (operand->is_conditional && f->mask == SN_NO_ARGUMENT));
+        bool stays = i == destination && (may_write_nothing(f) || operand->is_conditional);
         if (!takes_part(f, i) || !(operand->role & SN_ROLE_READ || stays)) continue;
         sn_flow_piece piece = sn_flow_whole(f, i);
         if (operand->place == SN_PLACE_FLAGS && !piece.flags) continue;
@@ -175,7 +170,6 @@ static void any_to_operand(sn_flowing *f, uint8_t number) {
     sn_flow *flow = sn_flow_to(f, SN_FLOW_ANY, sn_flow_whole(f, number));
     flow->is_float = f->operands[number].is_float;
     add_all_sources(f, flow, number);
-    if (number == f->arguments[0]) sn_flow_apply_mask(f, flow);
     clear_rest_if_written(f, number);
 }
 
@@ -205,7 +199,7 @@ static void find_arguments(sn_flowing *f) {
         const sn_operand *operand = &f->operands[i];
         if (operand->place == SN_PLACE_FLAGS)
             f->flags = i;
-        else if (masked && i == 1 && operand->place == SN_PLACE_MASK && !mask_is_a_source(f))
+        else if (masked && i == 1 && operand->place == SN_PLACE_MASK)
             f->mask = i;
         else if (is_index(f, i))
             f->index = i;

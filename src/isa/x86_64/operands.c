@@ -283,9 +283,19 @@ static void set_address(const sn_listing *l, sn_operand *operand, const ZydisDec
         operand->segment = SN_SEGMENT_GS;
 }
 
+/** Stores to where a register operand says, not to what its own bytes say. */
+static bool stores_to_register_operand(const sn_listing *l) {
+    switch (l->z.mnemonic) {
+    case ZYDIS_MNEMONIC_MOVDIR64B:
+    case ZYDIS_MNEMONIC_ENQCMD:
+    case ZYDIS_MNEMONIC_ENQCMDS: return true;
+    default: return false;
+    }
+}
+
 /** Pushes write below the stack pointer, and pop computes its own address after the stack pointer has moved. */
 static void adjust_stack(const sn_listing *l, sn_operand *operand) {
-    if (operand->base != NUMBER_RSP)
+    if (operand->base != NUMBER_RSP || stores_to_register_operand(l))
         return;
     if (!operand->is_explicit && operand->role == SN_ROLE_WRITTEN)
         operand->displacement -= operand->size;

@@ -16,10 +16,12 @@ static bool is_of_first_xeon_phi(const ZydisDecodedInstruction *instruction) {
     }
 }
 
-/** Without a base register there is none, whatever REX.B says; the library sees r13d there. */
+/** Without a base register there is none, whatever REX.B says; the library sees r13d there. Hidden operands are not those that
+    the bytes describe. */
 static void correct_base(const ZydisDecodedInstruction *instruction, ZydisDecodedOperand *operand) {
-    if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY && operand->mem.base == ZYDIS_REGISTER_R13D &&
-        instruction->raw.modrm.mod == 0 && instruction->raw.sib.offset && instruction->raw.sib.base == 5)
+    if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY && operand->visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN &&
+        operand->mem.base == ZYDIS_REGISTER_R13D && instruction->raw.modrm.mod == 0 &&
+        instruction->raw.sib.offset && instruction->raw.sib.base == 5)
         operand->mem.base = ZYDIS_REGISTER_NONE;
 }
 
