@@ -9,6 +9,7 @@
 #ifndef SONDE_VALUE_PAIRS_H
 #define SONDE_VALUE_PAIRS_H
 
+#include <sonde/table.h>
 #include <sonde/value_report.h>
 
 #ifdef __cplusplus
@@ -23,7 +24,7 @@ typedef struct sn_value_last {
 } sn_value_last;
 
 typedef struct sn_value_pair {
-    uint32_t first, second; /**< spots; second is 0 in free entries */
+    uint64_t key;           /**< spots: the first one in the upper half, the second in the lower */
     uint64_t whole;         /**< times that it was all of what the second accesses */
     uint64_t parts;         /**< times that it was a part of that, */
     uint64_t part_bytes;    /**< which add up to this */
@@ -33,8 +34,7 @@ typedef struct sn_value_pair {
 typedef struct sn_value_pairs {
     sn_value_last *last;    /**< by the second spot */
     uint32_t last_room;
-    sn_value_pair *entries; /**< a hash table */
-    size_t room, count;
+    SN_TABLE(sn_value_pair) table;
 } sn_value_pairs;
 
 /** What the tool makes of a pair at the end: returns the class of its finding, and may add to its totals. */

@@ -10,6 +10,7 @@
 #define SONDE_VALUE_REPORT_H
 
 #include <sonde/json.h>
+#include <sonde/table.h>
 #include <sonde/value_objects.h>
 #include <sonde/values.h>
 
@@ -21,19 +22,21 @@ extern "C" {
 
 enum { SN_FINDING_AMOUNTS = 4, SN_REPORT_TOTALS = 12, SN_REPORT_CLASSES = 6 };
 
-/** What was found at a place, or of a pair of places. */
-typedef struct sn_finding {
+/** What a finding is of. */
+typedef struct sn_finding_key {
     uint32_t first, second; /**< spots (sn_value_record); 0: none */
     uint64_t class_number;  /**< which of the tool's classes of findings */
+} sn_finding_key;
+
+/** What was found at a place, or of a pair of places. */
+typedef struct sn_finding {
+    sn_finding_key key;
     uint64_t amounts[SN_FINDING_AMOUNTS]; /**< added up; the first one is bytes and decides over the order */
     uint64_t bits;                        /**< combined by "or" */
 } sn_finding;
 
 /** Findings of one thread. All zero is empty; the members are its own. */
-typedef struct sn_findings {
-    sn_finding *entries;
-    size_t room, count;
-} sn_findings;
+typedef SN_TABLE(sn_finding) sn_findings;
 
 /** The entry of a pair and class, made if there is none: add to it at once, the next call may move it. */
 sn_finding *sn_findings_of(sn_findings *findings, uint32_t first, uint32_t second, uint32_t class_number);

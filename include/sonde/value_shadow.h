@@ -14,6 +14,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <sonde/table.h>
+#include <sonde/vector.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -23,20 +26,18 @@ extern "C" {
 enum { SN_VALUE_SHADOW_PAGE = 4096, SN_VALUE_SHADOW_RECENT = 1024 };
 
 typedef struct sn_value_shadow_entry {
-    uint64_t number; /**< address / SN_VALUE_SHADOW_PAGE + 1; 0: free */
+    uint64_t key; /**< address / SN_VALUE_SHADOW_PAGE + 1; 0: free */
     void *page;
 } sn_value_shadow_entry;
 
 /** Set up by sn_value_shadow_begin(); the members are the shadow's own. */
 typedef struct sn_value_shadow {
     sn_value_shadow_entry recent[SN_VALUE_SHADOW_RECENT];
-    sn_value_shadow_entry *entries;
-    size_t room, count;
+    SN_TABLE(sn_value_shadow_entry) pages;
     size_t page_size;
     char *chunk; /**< pages that were not given out yet */
     size_t chunk_left;
-    void **chunks;
-    size_t chunk_count;
+    SN_VECTOR(void *) chunks;
 } sn_value_shadow;
 
 /** `page_size`: bytes of a page of shadow. */
@@ -54,7 +55,7 @@ void sn_value_shadow_visit(const sn_value_shadow *shadow, void (*visit)(void *pa
 static inline void *sn_value_shadow_page(sn_value_shadow *shadow, uint64_t address) {
     uint64_t number = address / SN_VALUE_SHADOW_PAGE;
     const sn_value_shadow_entry *recent = &shadow->recent[number % SN_VALUE_SHADOW_RECENT];
-    return recent->number == number + 1 ? recent->page : sn_value_shadow_make(shadow, address);
+    return recent->key == number + 1 ? recent->page : sn_value_shadow_make(shadow, address);
 }
 
 /* ------------------------------------------------------------------------- cells */

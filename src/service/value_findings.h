@@ -7,10 +7,15 @@
 #define SONDE_SERVICE_VALUE_FINDINGS_H
 
 #include "sonde/value_report.h"
+#include "sonde/vector.h"
+
+typedef struct sn_value_finding_key {
+    sn_report_place first, second; /**< site UINT32_MAX: none */
+    uint64_t class_number;
+} sn_value_finding_key;
 
 typedef struct sn_value_finding {
-    bool is_used;
-    sn_report_place first, second; /**< site UINT32_MAX: none */
+    sn_value_finding_key key;
     sn_finding finding;            /**< its spots mean nothing any more */
 } sn_value_finding;
 
@@ -20,10 +25,8 @@ typedef struct sn_value_thread_totals {
 } sn_value_thread_totals;
 
 typedef struct sn_value_findings {
-    sn_value_finding *entries; /**< a hash table */
-    size_t room, count;
-    sn_value_thread_totals *threads;
-    size_t thread_count;
+    SN_TABLE(sn_value_finding) table;
+    SN_VECTOR(sn_value_thread_totals) threads;
 } sn_value_findings;
 extern sn_value_findings sn_all_findings;
 

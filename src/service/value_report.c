@@ -20,10 +20,10 @@ static int compare(const void *one, const void *other) {
     const sn_value_finding *a = *(const sn_value_finding *const *)one, *b = *(const sn_value_finding *const *)other;
     if (a->finding.amounts[0] != b->finding.amounts[0]) return a->finding.amounts[0] > b->finding.amounts[0] ? -1 : 1;
     const uint64_t keys[][2] = {{b->finding.amounts[1], a->finding.amounts[1]},
-                                {a->first.site, b->first.site},
-                                {a->second.site, b->second.site},
-                                {a->first.context, b->first.context},
-                                {a->second.context, b->second.context}};
+                                {a->key.first.site, b->key.first.site},
+                                {a->key.second.site, b->key.second.site},
+                                {a->key.first.context, b->key.first.context},
+                                {a->key.second.context, b->key.second.context}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (keys[i][0] != keys[i][1]) return keys[i][0] < keys[i][1] ? -1 : 1;
     return 0;
@@ -34,7 +34,7 @@ static int compare_least(const void *one, const void *other) { return compare(ot
 static size_t shown(size_t count) { return sn_report_top >= 0 && (uint64_t)sn_report_top < count ? (size_t)sn_report_top : count; }
 
 static bool is_of(const sn_value_finding *entry, unsigned class_number) {
-    return entry->is_used && entry->finding.class_number == class_number && entry->finding.amounts[0];
+    return entry->key.class_number == class_number && entry->finding.amounts[0];
 }
 
 /** Put a finding into a heap of `count`, whose root is the least, in place of the root. */
@@ -52,13 +52,13 @@ static void replace_root(const sn_value_finding **heap, size_t count, const sn_v
     freed. There may be millions, of which ten are shown: only these are sorted. */
 static const sn_value_finding **greatest(unsigned class_number, size_t *count) {
     *count = 0;
-    for (size_t i = 0; i < sn_all_findings.room; i++) *count += is_of(&sn_all_findings.entries[i], class_number);
+    sn_table_each(&sn_all_findings.table, entry) *count += is_of(entry, class_number);
     size_t most = shown(*count), had = 0;
     const sn_value_finding **list = calloc(most + 1, sizeof *list);
     if (!list) sn_fail(SN_STATUS_ENGINE, "no memory for the report");
-    for (size_t i = 0; most && i < sn_all_findings.room; i++) {
-        const sn_value_finding *entry = &sn_all_findings.entries[i];
-        if (!is_of(entry, class_number)) continue;
+    sn_table_each(&sn_all_findings.table, found) {
+        const sn_value_finding *entry = found;
+        if (!most || !is_of(entry, class_number)) continue;
         if (had < most) {
             list[had++] = entry;
             if (had == most) qsort(list, most, sizeof *list, compare_least); /* which is a heap, too */
@@ -72,8 +72,8 @@ static const sn_value_finding **greatest(unsigned class_number, size_t *count) {
 
 static void sum_totals(uint64_t *totals) {
     memset(totals, 0, SN_REPORT_TOTALS * sizeof *totals);
-    for (size_t i = 0; i < sn_all_findings.thread_count; i++)
-        for (unsigned k = 0; k < SN_REPORT_TOTALS; k++) totals[k] += sn_all_findings.threads[i].totals[k];
+    for (size_t i = 0; i < sn_all_findings.threads.count; i++)
+        for (unsigned k = 0; k < SN_REPORT_TOTALS; k++) totals[k] += sn_all_findings.threads.items[i].totals[k];
 }
 
 static double share(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : 0; }
@@ -118,13 +118,13 @@ static void print_finding(FILE *file, const sn_report_form *form, const sn_findi
     for (unsigned i = 0; i < SN_FINDING_AMOUNTS && form->amounts[i]; i++)
         fprintf(file, "%s %lu %s", i ? "," : "", (unsigned long)finding->finding.amounts[i], form->amounts[i]);
     putc('\n', file);
-    const sn_report_place *place = class->first ? &finding->first : &finding->second;
+    const sn_report_place *place = class->first ? &finding->key.first : &finding->key.second;
     char remark[512] = "";
     if (form->remark && place->site != UINT32_MAX)
         form->remark(&finding->finding, sn_value_site_at(place->site), remark, sizeof remark);
     if (*remark) fprintf(file, "   %s\n", remark);
-    print_place(file, class->first, &finding->first);
-    print_place(file, class->second, &finding->second);
+    print_place(file, class->first, &finding->key.first);
+    print_place(file, class->second, &finding->key.second);
 }
 
 static void print_text(FILE *file, const sn_report_form *form) {
@@ -132,9 +132,9 @@ static void print_text(FILE *file, const sn_report_form *form) {
     sum_totals(totals);
     fprintf(file, "%s: %s\n", form->tool, form->title);
     print_totals(file, form, totals);
-    for (size_t i = 0; sn_all_findings.thread_count > 1 && i < sn_all_findings.thread_count; i++) {
-        fprintf(file, "thread %d\n", sn_all_findings.threads[i].thread);
-        print_totals(file, form, sn_all_findings.threads[i].totals);
+    for (size_t i = 0; sn_all_findings.threads.count > 1 && i < sn_all_findings.threads.count; i++) {
+        fprintf(file, "thread %d\n", sn_all_findings.threads.items[i].thread);
+        print_totals(file, form, sn_all_findings.threads.items[i].totals);
     }
     for (unsigned i = 0; i < SN_REPORT_CLASSES && form->classes[i].name; i++) {
         size_t count;
@@ -194,13 +194,13 @@ static void write_finding(sn_json *json, const sn_report_form *form, const sn_fi
     sn_json_real(json, "share", share(finding->finding.amounts[0], totals[class->total]));
     for (unsigned i = 0; i < SN_FINDING_AMOUNTS && form->amounts[i]; i++)
         sn_json_number(json, form->amounts[i], finding->finding.amounts[i]);
-    const sn_report_place *place = class->first ? &finding->first : &finding->second;
+    const sn_report_place *place = class->first ? &finding->key.first : &finding->key.second;
     char remark[512] = "";
     if (form->remark && place->site != UINT32_MAX)
         form->remark(&finding->finding, sn_value_site_at(place->site), remark, sizeof remark);
     if (*remark) sn_json_string(json, "remark", remark);
-    if (class->first) write_place(json, "first", &finding->first);
-    if (class->second) write_place(json, "second", &finding->second);
+    if (class->first) write_place(json, "first", &finding->key.first);
+    if (class->second) write_place(json, "second", &finding->key.second);
     sn_json_close(json);
 }
 
@@ -252,10 +252,10 @@ static void print_json(FILE *file, const sn_report_form *form) {
     sn_json_signed(&json, "process", sn_client_process());
     write_totals(&json, form, totals);
     sn_json_array(&json, "threads");
-    for (size_t i = 0; i < sn_all_findings.thread_count; i++) {
+    for (size_t i = 0; i < sn_all_findings.threads.count; i++) {
         sn_json_object(&json, NULL);
-        sn_json_signed(&json, "thread", sn_all_findings.threads[i].thread);
-        write_totals(&json, form, sn_all_findings.threads[i].totals);
+        sn_json_signed(&json, "thread", sn_all_findings.threads.items[i].thread);
+        write_totals(&json, form, sn_all_findings.threads.items[i].totals);
         sn_json_close(&json);
     }
     sn_json_close(&json);

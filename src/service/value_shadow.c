@@ -22,27 +22,10 @@ void sn_value_shadow_begin(sn_value_shadow *shadow, size_t page_size) {
 }
 
 void sn_value_shadow_end(sn_value_shadow *shadow) {
-    for (size_t i = 0; i < shadow->chunk_count; i++) munmap(shadow->chunks[i], CHUNK_PAGES * shadow->page_size);
-    free(shadow->chunks);
-    free(shadow->entries);
+    for (size_t i = 0; i < shadow->chunks.count; i++) munmap(shadow->chunks.items[i], CHUNK_PAGES * shadow->page_size);
+    sn_vector_release(&shadow->chunks);
+    sn_table_release(&shadow->pages);
     memset(shadow, 0, sizeof *shadow);
-}
-
-static sn_value_shadow_entry *place_of(const sn_value_shadow *shadow, uint64_t number) {
-    for (size_t i = number * UINT64_C(0x9e3779b97f4a7c15) >> 32;; i++) {
-        sn_value_shadow_entry *entry = &shadow->entries[i & (shadow->room - 1)];
-        if (!entry->number || entry->number == number) return entry;
-    }
-}
-
-static void grow(sn_value_shadow *shadow) {
-    sn_value_shadow_entry *old = shadow->entries;
-    size_t old_room = shadow->room;
-    shadow->room = old_room ? 2 * old_room : 256;
-    shadow->entries = checked(calloc(shadow->room, sizeof *shadow->entries));
-    for (size_t i = 0; i < old_room; i++)
-        if (old[i].number) *place_of(shadow, old[i].number) = old[i];
-    free(old);
 }
 
 /** Fresh pages come from the kernel, which gives them memory when they are touched. */
@@ -50,8 +33,7 @@ static void *new_page(sn_value_shadow *shadow) {
     if (!shadow->chunk_left) {
         size_t size = CHUNK_PAGES * shadow->page_size;
         void *chunk = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        shadow->chunks = checked(realloc(shadow->chunks, (shadow->chunk_count + 1) * sizeof *shadow->chunks));
-        shadow->chunk = shadow->chunks[shadow->chunk_count++] = checked(chunk == MAP_FAILED ? NULL : chunk);
+        shadow->chunk = *sn_vector_add(&shadow->chunks) = checked(chunk == MAP_FAILED ? NULL : chunk);
         shadow->chunk_left = CHUNK_PAGES;
     }
     void *page = shadow->chunk;
@@ -62,24 +44,20 @@ static void *new_page(sn_value_shadow *shadow) {
 
 void *sn_value_shadow_make(sn_value_shadow *shadow, uint64_t address) {
     uint64_t number = address / SN_VALUE_SHADOW_PAGE + 1;
-    if (2 * (shadow->count + 1) > shadow->room) grow(shadow);
-    sn_value_shadow_entry *entry = place_of(shadow, number);
-    if (!entry->number) {
-        *entry = (sn_value_shadow_entry){number, new_page(shadow)};
-        shadow->count++;
-    }
+    bool is_new;
+    sn_value_shadow_entry *entry = sn_table_insert(&shadow->pages, number, &is_new);
+    if (is_new) entry->page = new_page(shadow);
     shadow->recent[(number - 1) % SN_VALUE_SHADOW_RECENT] = *entry;
     return entry->page;
 }
 
 void *sn_value_shadow_find(const sn_value_shadow *shadow, uint64_t address) {
-    return shadow->room ? place_of(shadow, address / SN_VALUE_SHADOW_PAGE + 1)->page : NULL;
+    const sn_value_shadow_entry *entry = sn_table_find(&shadow->pages, address / SN_VALUE_SHADOW_PAGE + 1);
+    return entry ? entry->page : NULL;
 }
 
 void sn_value_shadow_visit(const sn_value_shadow *shadow, void (*visit)(void *page, uint64_t address, void *data), void *data) {
-    for (size_t i = 0; i < shadow->room; i++)
-        if (shadow->entries[i].number)
-            visit(shadow->entries[i].page, (shadow->entries[i].number - 1) * SN_VALUE_SHADOW_PAGE, data);
+    sn_table_each(&shadow->pages, entry) visit(entry->page, (entry->key - 1) * SN_VALUE_SHADOW_PAGE, data);
 }
 
 /* ------------------------------------------------------------------------- cells */

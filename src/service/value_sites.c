@@ -10,6 +10,7 @@
 #include "base/lock.h"
 #include "base/log.h"
 #include "service/values.h"
+#include "sonde/index.h"
 
 enum { PIECE = SN_VALUES_PIECE, PIECES = SN_VALUES_PIECES };
 
@@ -58,26 +59,12 @@ static sn_value_site *site_pieces[PIECES];
 static uint32_t site_count;
 static sn_lock lock;
 
-/** Site numbers plus 1, by a hash of the site; a power of two of them, at most half of them in use. */
-static uint32_t *site_index;
-static size_t site_index_size;
+static sn_index sites_by_content;
 
 const sn_value_site *sn_value_site_at(uint32_t number) { return &site_pieces[number / PIECE][number % PIECE]; }
 
-static uint32_t *site_place(const sn_value_site *site) {
-    uint64_t hash = (site->instruction * 64 + site->operand * 8u + site->moment + site->size * UINT64_C(0x10001)) *
-                    UINT64_C(0x9e3779b97f4a7c15);
-    for (size_t i = hash >> 24;; i++) {
-        uint32_t *place = &site_index[i & (site_index_size - 1)];
-        if (!*place || !memcmp(sn_value_site_at(*place - 1), site, sizeof *site)) return place;
-    }
-}
-
-static void grow_site_index(void) {
-    free(site_index);
-    site_index_size = site_index_size ? 2 * site_index_size : 4096;
-    site_index = allocate(site_index_size, sizeof *site_index);
-    for (uint32_t i = 0; i < site_count; i++) *site_place(sn_value_site_at(i)) = i + 1;
+static uint64_t hash_of(const sn_value_site *site) {
+    return sn_hash_combine(site->instruction, site->operand ^ (uint64_t)site->moment << 8 ^ (uint64_t)site->size << 16);
 }
 
 static uint32_t add_site(const sn_value_site *like) {
@@ -90,12 +77,19 @@ static uint32_t add_site(const sn_value_site *like) {
     return number;
 }
 
+static uint32_t number_of(const sn_value_site *like) {
+    uint64_t hash = hash_of(like);
+    uint32_t number;
+    sn_index_each(&sites_by_content, hash, number)
+        if (!memcmp(sn_value_site_at(number), like, sizeof *like)) return number;
+    number = add_site(like);
+    sn_index_add(&sites_by_content, hash, number);
+    return number;
+}
+
 uint32_t sn_value_site_number(const sn_value_site *like) {
     sn_lock_acquire(&lock);
-    if (2 * ((size_t)site_count + 1) > site_index_size) grow_site_index();
-    uint32_t *place = site_place(like);
-    if (!*place) *place = add_site(like) + 1;
-    uint32_t number = *place - 1;
+    uint32_t number = number_of(like);
     sn_lock_release(&lock);
     return number;
 }

@@ -12,6 +12,8 @@
 #include "service/value_findings.h"
 #include "service/value_objects.h"
 #include "service/values.h"
+#include "sonde/table.h"
+#include "sonde/vector.h"
 #include "sonde/vector.h"
 
 /** Records that are handed over at once: they stay in the processor's first cache. */
@@ -25,7 +27,7 @@ typedef struct value_bin {
 /** Spots of a segment, or of a row's site, in a context: numbers from `first` on. */
 typedef struct spot_range {
     uint64_t key; /**< segment, or ROW_KEY + site, and context; */
-    uint32_t first; /**< 0: free */
+    uint32_t first;
 } spot_range;
 #define ROW_KEY UINT64_C(0x80000000)
 
@@ -71,12 +73,10 @@ typedef struct value_thread {
     unsigned carry_count;
     uint64_t completed[SN_VALUES_MOST_WORDS]; /**< the same, with its end from the next batch */
 
-    spot_range *ranges;
-    size_t range_room, range_count;
-    segment_memo *memos;
-    uint32_t memo_count;
-    spot *spots;
-    uint32_t spot_count, spot_room;
+    SN_TABLE(spot_range) ranges;
+    SN_VECTOR(segment_memo) memos;   /**< by segment */
+    SN_VECTOR(spot) spots;           /**< by number; there is always one more than are numbered: changes end there */
+    uint32_t spot_count;
 
     sn_value_run runs[MOST_RUNS]; /**< found in the batch and not yet handed over */
     size_t run_count;
@@ -96,58 +96,25 @@ static void *allocate(size_t count, size_t size) {
     return memory;
 }
 
-static void *resized(void *memory, size_t count, size_t size) {
-    memory = realloc(memory, count * size);
-    if (!memory) sn_fail(SN_STATUS_ENGINE, "no memory for values");
-    return memory;
-}
-
 /* ------------------------------------------------------------------------ spots */
-
-static spot_range *find_range(value_thread *mine, uint64_t key) {
-    for (size_t i = key * UINT64_C(0x9e3779b97f4a7c15) >> 32;; i++) {
-        spot_range *range = &mine->ranges[i & (mine->range_room - 1)];
-        if (!range->first || range->key == key) return range;
-    }
-}
-
-static void grow_ranges(value_thread *mine) {
-    spot_range *old = mine->ranges;
-    size_t old_room = mine->range_room;
-    mine->range_room = old_room ? 2 * old_room : 1024;
-    mine->ranges = allocate(mine->range_room, sizeof *mine->ranges);
-    for (size_t i = 0; i < old_room; i++)
-        if (old[i].first) *find_range(mine, old[i].key) = old[i];
-    free(old);
-}
 
 static uint32_t new_spots(value_thread *mine, uint32_t count) {
     uint32_t first = mine->spot_count + 1;
-    if (first + count >= mine->spot_room) { /* there is always one more than are numbered: changes end there */
-        uint32_t room = (first + count) / 4 * 5 + 1024;
-        mine->spots = resized(mine->spots, room, sizeof *mine->spots);
-        memset(mine->spots + mine->spot_room, 0, (room - mine->spot_room) * sizeof *mine->spots);
-        mine->spot_room = room;
-    }
+    sn_vector_extend(&mine->spots, (size_t)first + count + 1);
     mine->spot_count += count;
     return first;
 }
 
 /** Its changes may have begun already: those of the spots before it end here. */
 static void set_spot(value_thread *mine, uint32_t number, uint32_t site, sn_context context) {
-    mine->spots[number].site = site;
-    mine->spots[number].context = context;
+    mine->spots.items[number].site = site;
+    mine->spots.items[number].context = context;
 }
 
 /** Number of the first of the spots that belong to the key; *is_new: they have no contents yet. */
 static uint32_t spots_of(value_thread *mine, uint64_t key, uint32_t count, bool *is_new) {
-    if (4 * (mine->range_count + 1) > 3 * mine->range_room) grow_ranges(mine);
-    spot_range *range = find_range(mine, key);
-    *is_new = !range->first;
-    if (*is_new) {
-        *range = (spot_range){.key = key, .first = new_spots(mine, count)};
-        mine->range_count++;
-    }
+    spot_range *range = sn_table_insert(&mine->ranges, key, is_new);
+    if (*is_new) range->first = new_spots(mine, count);
     return range->first;
 }
 
@@ -171,8 +138,8 @@ static const value_thread *thread_of_state(const void *state) {
 
 void sn_values_spot(const void *state, uint32_t number, uint32_t *site, sn_context *context) {
     const value_thread *mine = thread_of_state(state);
-    *site = mine->spots[number].site;
-    *context = mine->spots[number].context;
+    *site = mine->spots.items[number].site;
+    *context = mine->spots.items[number].context;
 }
 
 uint32_t sn_values_spot_count(const void *state) { return thread_of_state(state)->spot_count; }
@@ -181,13 +148,13 @@ void sn_values_visit_spots(void *state, void (*visit)(void *state, uint32_t spot
     const value_thread *mine = thread_of_state(state);
     uint64_t times = 0;
     for (uint32_t i = 1; i <= mine->spot_count; i++) {
-        times += mine->spots[i].change;
-        if (times) visit(state, i, sn_value_site_at(mine->spots[i].site), times);
+        times += mine->spots.items[i].change;
+        if (times) visit(state, i, sn_value_site_at(mine->spots.items[i].site), times);
     }
 }
 
 static inline void count_executions(value_thread *mine, const sn_value_run *run) {
-    spot *first = &mine->spots[run->first_spot + run->constants[0].spot];
+    spot *first = &mine->spots.items[run->first_spot + run->constants[0].spot];
     first->change += run->times;
     first[run->count].change -= run->times;
 }
@@ -244,13 +211,6 @@ static inline sn_value_run *new_run(value_thread *mine) {
 
 /* ------------------------------------------------------------------------ words */
 
-static void grow_memos(value_thread *mine, uint32_t number) {
-    uint32_t room = 2 * number + 64;
-    mine->memos = resized(mine->memos, room, sizeof *mine->memos);
-    memset(mine->memos + mine->memo_count, 0, (room - mine->memo_count) * sizeof *mine->memos);
-    mine->memo_count = room;
-}
-
 static void name_frame(value_thread *mine, sn_context context) {
     value_frame *last = mine->frames.count ? &mine->frames.items[mine->frames.count - 1] : NULL;
     if (last && last->context == SN_NO_CONTEXT) last->context = context;
@@ -280,8 +240,8 @@ static inline void enter_segment(value_thread *mine, uint32_t number, sn_context
     mine->context = context;
     if (__builtin_expect(sn_values_data_centric, 0)) name_frame(mine, context);
     if (!segment || !segment->count) return;
-    if (__builtin_expect(number >= mine->memo_count, 0)) grow_memos(mine, number);
-    segment_memo *memo = &mine->memos[number];
+    if (__builtin_expect(number >= mine->memos.count, 0)) sn_vector_extend(&mine->memos, 2 * (size_t)number + 64);
+    segment_memo *memo = &mine->memos.items[number];
     if (__builtin_expect(!memo->first || memo->context != context, 0))
         *memo = (segment_memo){context, spots_of_segment(mine, segment, context)};
     mine->first_spot = memo->first;
@@ -494,9 +454,9 @@ void sn_values_thread_end(sn_thread *thread) {
     for (unsigned type = 0; type < SN_VALUE_TYPES; type++) free(mine->bins[type]);
     sn_values_waiting_free(mine->waiting);
     free(mine->scratch);
-    free(mine->ranges);
-    free(mine->memos);
-    free(mine->spots);
+    sn_table_release(&mine->ranges);
+    sn_vector_release(&mine->memos);
+    sn_vector_release(&mine->spots);
     sn_vector_release(&mine->frames);
     free(mine);
 }
