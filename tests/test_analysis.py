@@ -330,7 +330,7 @@ def compare_unnamed(unnamed_steps, tool, program, folder):
 def test_a_step_without_a_name_is_one(unnamed_steps, everything, tmp_path, what):
     """Of the steps to a boundary at which a signal is delivered."""
     program = build_program(tmp_path, "pushed-flags", PUSHED_FLAGS)
-    assert compare_unnamed(unnamed_steps, (everything, f"--what={what}"), program, tmp_path) > 400
+    assert compare_unnamed(unnamed_steps, (everything, f"--what={what}"), program, tmp_path) > 50  # thousands, on an idle machine
 
 
 @pytest.mark.parametrize("switches", SWITCHES + (("--debug-verify=yes",),), ids=" ".join)
