@@ -288,7 +288,16 @@ def test_deadspy_knows_what_system_calls_read(tmp_path, system_calls):
 
 
 FRAMES = """
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/mman.h>
 static volatile int table[100];
+static sigjmp_buf back;
+static void handle(int number) { siglongjmp(back, number); }
+__attribute__((noinline)) void store(volatile long *to) { *to = 5; }
+__asm__(".globl registers\\nregisters:\\n mov $1, %ecx\\n mov $1, %ecx\\n mov $2, %rcx\\n add $0, %rcx\\n mov %cl, %al\\n"
+        " mov %cl, %al\\n movd %ecx, %xmm0\\n movd %ecx, %xmm0\\n ret\\n.type registers, @function\\n.size registers, .-registers");
+long registers(long a, long b, long c, long d);
 __attribute__((noinline)) void leave(int value) {
     volatile char local[48];
     for (int i = 0; i < 48; i++) local[i] = (char)value;
@@ -304,6 +313,14 @@ __attribute__((noinline)) int walk(int depth) {
 }
 int main(void) {
     for (int i = 0; i < 3; i++) { leave(i); use(i); }
+    long *page = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    signal(SIGSEGV, handle);
+    store(page);
+    mprotect(page, 4096, PROT_READ);
+    if (!sigsetjmp(back, 1)) store(page);
+    mprotect(page, 4096, PROT_READ | PROT_WRITE);
+    __asm__ volatile("mov $9, %%eax; movd %%eax, %%xmm0" : : : "eax", "xmm0");
+    registers(0, 0, 0, 7);
     return walk(6);
 }
 """
@@ -325,6 +342,21 @@ def test_deadspy_tells_of_frames(tmp_path, frames, name, unread):
     assert got["totals"]["bytes unread when their function returned"] == unread
     assert got["totals"]["dead bytes: overwritten unread"] == got["totals"]["bytes unread at the end"] == 0
     assert {finding["first"]["function"] for finding in got["frames"]} == {name}
+
+
+@pytest.mark.parametrize("options", [[], ["--analysis-threads=1"], ["--debug-block-limit=1"]])
+def test_deadspy_does_not_count_stores_that_fault(tmp_path, frames, options):
+    got = report(tmp_path, "deadspy", frames, options=["--only=store", *options])["totals"]
+    # The page is not unmapped, but the process ends.
+    assert (got["bytes stored"], got["stores"]) == (8, 1)
+    assert (got["dead bytes: overwritten unread"], got["bytes unread at the end"]) == (0, 8)
+
+
+def test_redspy_counts_registers_exactly(tmp_path, frames):
+    """ecx gets 1 1, rcx 2 and itself, al 2 2, xmm0 2 2; it was 7, al and xmm0 were 9."""
+    got = report(tmp_path, "redspy", frames, options=["--only=registers"])["totals"]
+    assert got["bytes written to registers"] == 4 + 4 + 8 + 8 + 1 + 1 + 16 + 16
+    assert got["redundant bytes in registers"] == 4 + 8 + 1 + 16
 
 
 def test_recursion_is_folded(tmp_path, frames):

@@ -195,6 +195,7 @@ void sn_values_thread_start(sn_thread *thread);
 void sn_values_thread_end(sn_thread *thread);
 void sn_values_fork_child(sn_thread *thread);
 void sn_values_interrupted(sn_thread *thread, void *data, unsigned completed);
+void sn_values_signal(sn_thread *thread, int number, uint64_t address);
 void sn_values_memory_mapped(const sn_memory_range *range);
 void sn_values_memory_unmapped(uint64_t start, uint64_t end);
 void sn_values_system_call_before(sn_thread *thread, const sn_system_call *call);
@@ -203,7 +204,8 @@ void sn_values_system_call_after(sn_thread *thread, const sn_system_call *call);
 #define SN_VALUES_CALLBACKS                                                                             \
     .instrument = sn_values_instrument, .thread_start = sn_values_thread_start,                         \
     .thread_end = sn_values_thread_end, .fork_child = sn_values_fork_child,                             \
-    .interrupted = sn_values_interrupted, .memory_mapped = sn_values_memory_mapped,                     \
+    .interrupted = sn_values_interrupted, .signal = sn_values_signal,                                   \
+    .memory_mapped = sn_values_memory_mapped,                                                           \
     .memory_unmapped = sn_values_memory_unmapped,                                                       \
     .system_call_before = sn_values_system_call_before, .system_call_after = sn_values_system_call_after
 

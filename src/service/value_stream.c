@@ -3,6 +3,7 @@
  * values.h.
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -272,11 +273,28 @@ static void take_unmapped(value_thread *mine, const uint64_t *words) {
     if (sn_values.request.unmapped) sn_values.request.unmapped(mine->state, words[1], words[2]);
 }
 
+static bool has_faulted(const sn_value_record *record, uint64_t instruction) {
+    return (record->moment & SN_VALUES_WRITTEN) && sn_value_site_at(record->site)->instruction == instruction;
+}
+
+/** Where writes are noted before they happen, those of an instruction that faulted are taken back: they are the last records. */
+static void take_faulted(value_thread *mine, const uint64_t *words) {
+    sn_value_run *run = mine->run_count ? &mine->runs[mine->run_count - 1] : NULL;
+    if (sn_values.has_bytes || !run || !has_faulted(&run->constants[run->count - 1], words[1])) return;
+    sn_value_run last = *run;
+    last.words += (last.times - 1) * (size_t)last.stride;
+    last.times = 1;
+    if (--run->times == 0) mine->run_count--;
+    while (last.count && has_faulted(&last.constants[last.count - 1], words[1])) last.count--;
+    if (last.count) *new_run(mine) = last;
+}
+
 static void take_tag(value_thread *mine, const uint64_t *words) {
     uint64_t tag = words[0] - SN_VALUES_TAGS;
     if (tag < SN_VALUES_ROWS) enter_segment(mine, (uint32_t)tag, sn_values.has_context ? (sn_context)words[1] : SN_NO_CONTEXT);
     else if (tag < SN_VALUES_UNMAPPED) take_row(mine, words);
     else if (tag == SN_VALUES_CALLED) take_called(mine, words);
+    else if (tag == SN_VALUES_FAULTED) take_faulted(mine, words);
     else take_unmapped(mine, words);
 }
 
@@ -288,6 +306,7 @@ static size_t words_together(const value_thread *mine, const uint64_t *words, si
         return mine->segment && mine->next < mine->segment->count ? mine->segment->words[mine->next] : 1;
     if (tag < SN_VALUES_ROWS) return sn_values.last_words;
     if (tag == SN_VALUES_CALLED) return SN_VALUES_CALLED_WORDS;
+    if (tag == SN_VALUES_FAULTED) return SN_VALUES_FAULTED_WORDS;
     if (tag >= SN_VALUES_UNMAPPED) return SN_VALUES_UNMAPPED_WORDS;
     if (had < SN_VALUES_ROW_WORDS || !(words[3] >> 24 & 1)) return SN_VALUES_ROW_WORDS;
     unsigned values = words[3] >> 16 & SN_VALUES_OVERWRITTEN ? 2 : 1;
@@ -481,6 +500,12 @@ void sn_values_interrupted(sn_thread *thread, void *data, unsigned completed) {
     (void)data;
     (void)completed;
     sn_values_forget_varying(thread);
+}
+
+void sn_values_signal(sn_thread *thread, int number, uint64_t address) {
+    if (sn_values.has_bytes || (number != SIGSEGV && number != SIGBUS) || !sn_thread_data(thread)) return;
+    const uint64_t words[SN_VALUES_FAULTED_WORDS] = {SN_VALUES_TAGS + SN_VALUES_FAULTED, address};
+    for (unsigned i = 0; i < SN_VALUES_FAULTED_WORDS; i++) sn_trace_write(thread, sn_values.trace, &words[i]);
 }
 
 void sn_values_memory_mapped(const sn_memory_range *range) {

@@ -42,8 +42,9 @@ enum {
 #define SN_VALUES_ROWS SN_VALUES_NUMBERS            /**< + site: context, address, size and moment, value, value before */
 #define SN_VALUES_UNMAPPED (2 * SN_VALUES_NUMBERS)  /**< start, end */
 #define SN_VALUES_CALLED (SN_VALUES_UNMAPPED + 1)   /**< stack pointer in front of the call, context of who calls; for data objects */
-#define SN_VALUES_TAG_COUNT (SN_VALUES_UNMAPPED + 2)
-enum { SN_VALUES_ROW_WORDS = 4, SN_VALUES_UNMAPPED_WORDS = 3, SN_VALUES_CALLED_WORDS = 3 };
+#define SN_VALUES_FAULTED (SN_VALUES_UNMAPPED + 2)  /**< address of the instruction, which has not ended */
+#define SN_VALUES_TAG_COUNT (SN_VALUES_UNMAPPED + 3)
+enum { SN_VALUES_ROW_WORDS = 4, SN_VALUES_UNMAPPED_WORDS = 3, SN_VALUES_CALLED_WORDS = 3, SN_VALUES_FAULTED_WORDS = 2 };
 
 static inline bool sn_values_is_tag(uint64_t word) { return word - SN_VALUES_TAGS < SN_VALUES_TAG_COUNT; }
 
