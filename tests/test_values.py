@@ -443,6 +443,26 @@ def test_sampling(tmp_path, options):
     assert first[0]["line"] == first[1]["line"] and first[0]["context"][:2] == first[1]["context"][:2]
 
 
+RANKED = "static volatile int zeros[200];\n" + "".join(
+    f"__attribute__((noinline)) void part{n}(void) {{ for (int i = 0; i < {20 + 8 * n}; i++) (void)zeros[i]; }}\n" for n in range(12)) + \
+    "int main(void) { for (int i = 0; i < 4000; i++) { " + " ".join(f"part{n}();" for n in range(12)) + " } return 0; }\n"
+
+
+def test_sampling_keeps_the_order(tmp_path):
+    """The ten greatest findings of a run in bursts are those of the whole run, give or take two places."""
+    source, program = tmp_path / "ranked.c", tmp_path / "ranked"
+    source.write_text(RANKED)
+    assert run("gcc", "-g", "-O1", "-o", program, source).returncode == 0
+    orders = []
+    for options in ([], ["--sample-on=200000", "--sample-off=2000000"]):
+        got = report(tmp_path, "zerospy", program, options=options)
+        names = [finding["first"]["function"] for finding in got["integer"]]
+        orders.append(list(dict.fromkeys(name for name in names if name and name.startswith("part"))))
+    whole, sampled = orders
+    assert whole == [f"part{n}" for n in reversed(range(12))]
+    assert all(abs(sampled.index(name) - place) <= 2 for place, name in enumerate(whole[:10]))
+
+
 def by_instruction(lines):
     """Instruction -> its values, as (read or written, place, where, size, value)."""
     found = {}

@@ -6,6 +6,7 @@
  * wanted, the bytes before. Repeated string instructions tell of their accesses when they have ended: what they read is then
  * where they have copied it to, and bytes before are those of the whole destination, copied before the first repetition.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ typedef struct varying_instruction {
         sn_operand operand;
         uint8_t moments;
         uint64_t information;
+        _Atomic uint64_t known[2]; /**< the last site of what is read, and of what is written: size, and its number plus 1 */
     } operands[];
 } varying_instruction;
 
@@ -97,10 +99,16 @@ void sn_values_write_row(sn_thread *thread, uint32_t site, uint64_t address, uin
     }
 }
 
-static uint32_t site_for(const varying_instruction *varying, unsigned operand, uint8_t moment, uint32_t size) {
+/** The site's number. Mostly all accesses of an operand have one size. */
+static uint32_t site_for(varying_instruction *varying, unsigned operand, uint8_t moment, uint32_t size) {
+    _Atomic uint64_t *known = &varying->operands[operand].known[moment == SN_VALUES_READ ? 0 : 1];
+    uint64_t last = atomic_load_explicit(known, memory_order_acquire);
+    if (last && last >> 32 == size) return (uint32_t)last - 1;
     sn_value_site site = sn_value_site_of(&varying->instruction, &varying->operands[operand].operand, operand, moment, size,
                                           varying->operands[operand].information);
-    return sn_value_site_number(&site);
+    uint32_t number = sn_value_site_number(&site);
+    atomic_store_explicit(known, (uint64_t)size << 32 | (number + 1), memory_order_release);
+    return number;
 }
 
 /* ------------------------------------------------------------------- single accesses */
@@ -117,7 +125,7 @@ static void keep_write(sn_value_waiting *waiting, uint32_t site, uint64_t addres
     }
 }
 
-static void note_access(sn_thread *thread, const varying_instruction *varying, const sn_access *access) {
+static void note_access(sn_thread *thread, varying_instruction *varying, const sn_access *access) {
     unsigned operand = access->operand;
     if (operand >= varying->operand_count) return;
     uint8_t moments = varying->operands[operand].moments;
@@ -164,7 +172,7 @@ static const void *overwritten_bytes(const sn_value_waiting *waiting, uint64_t a
 }
 
 /** `copied_to` is the access behind a read if that is a copy's write, else NULL. */
-static void note_repetition(sn_thread *thread, const varying_instruction *varying, const sn_access *access,
+static void note_repetition(sn_thread *thread, varying_instruction *varying, const sn_access *access,
                             const sn_access *copied_to) {
     unsigned operand = access->operand;
     bool is_read = access->role & SN_ROLE_READ;
@@ -182,7 +190,7 @@ static void note_repetition(sn_thread *thread, const varying_instruction *varyin
 }
 
 static void take_accesses(sn_thread *thread, const sn_access *accesses, size_t count, void *data) {
-    const varying_instruction *varying = data;
+    varying_instruction *varying = data;
     if (!sn_values_waiting_of(thread)) return; /* a process that shares its parent's memory */
     for (size_t i = 0; i < count; i++) {
         if (!varying->instruction.repeated) {
@@ -270,7 +278,7 @@ void sn_values_insert_varying(sn_block *block, unsigned index) {
 
 /* ------------------------------------------------------------------ large operands */
 
-static void take_bulk(sn_thread *thread, uint64_t address, const varying_instruction *varying, uint64_t operand) {
+static void take_bulk(sn_thread *thread, uint64_t address, varying_instruction *varying, uint64_t operand) {
     const sn_operand *of = &varying->operands[operand].operand;
     if (!sn_values_waiting_of(thread)) return;
     sn_access access = {.address = address, .operand = (uint8_t)operand};
