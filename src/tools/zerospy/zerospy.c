@@ -84,8 +84,17 @@ static unsigned count_in_words(const void *value, unsigned size, unsigned elemen
     static const uint64_t highest_bits[] = {UINT64_C(0x8080808080808080), UINT64_C(0x8000800080008000),
                                             UINT64_C(0x8000000080000000), UINT64_C(0x8000000000000000)};
     uint64_t highest = highest_bits[__builtin_ctz(element)];
+    const unsigned sign = is_float;
     unsigned zeros = 0;
-    for (unsigned at = 0; at < size; at += 8) zeros += zero_elements(word_at(value, at), is_float ? highest : 0, highest);
+    if (element == 8) { /* the frequent ones, without counting bits */
+        for (unsigned at = 0; at < size; at += 8) zeros += word_at(value, at) << sign == 0;
+        return zeros;
+    }
+    for (unsigned at = 0; element == 4 && at < size; at += 8) {
+        uint64_t word = word_at(value, at);
+        zeros += ((uint32_t)word << sign == 0) + ((uint32_t)(word >> 32) << sign == 0);
+    }
+    for (unsigned at = 0; element < 4 && at < size; at += 8) zeros += zero_elements(word_at(value, at), is_float ? highest : 0, highest);
     return zeros;
 }
 
@@ -120,6 +129,10 @@ static void make_room(zero_state *state, uint32_t spot) {
     state->room = room;
 }
 
+static void take_vectors(zero_tally *tally, const uint64_t *value, const sn_value_site *site, const sn_value_run *run, unsigned size) {
+    for (uint32_t i = 0; i < run->times; i++, value += run->stride) take_elements(tally, value, site, size);
+}
+
 /** All executions of one record. */
 static inline void take_column(zero_tally *tally, const sn_value_record *record, const uint64_t *value, const sn_value_run *run) {
     switch (record->type) {
@@ -127,9 +140,7 @@ static inline void take_column(zero_tally *tally, const sn_value_record *record,
         return take_integers(tally, value, run->stride, run->times);
     case SN_VALUE_SINGLE: return take_numbers(tally, value, run->stride, run->times, 33);
     case SN_VALUE_DOUBLE: return take_numbers(tally, value, run->stride, run->times, 1);
-    default:
-        for (uint32_t i = 0; i < run->times; i++, value += run->stride)
-            take_elements(tally, value, sn_value_site_at(record->site), record->size);
+    default: return take_vectors(tally, value, sn_value_site_at(record->site), run, record->size);
     }
 }
 
