@@ -77,8 +77,16 @@ INLINE bool is_equal(const uint64_t *value, unsigned words) {
     return !different;
 }
 
-static bool is_near(const sn_value_record *record, const uint64_t *value, unsigned words) {
-    return percent && sn_value_near(value, value + words, record->size, sn_value_near_element(record), tolerance);
+/** The frequent types with sizes that are constants. */
+INLINE bool is_near(const sn_value_record *record, const uint64_t *value, unsigned words) {
+    if (!percent) return false;
+    switch (record->type) {
+    case SN_VALUE_SINGLE: return sn_value_near(value, value + 1, 4, 4, tolerance);
+    case SN_VALUE_SINGLE_128: return sn_value_near(value, value + 2, 16, 4, tolerance);
+    case SN_VALUE_DOUBLE: return sn_value_near(value, value + 1, 8, 8, tolerance);
+    case SN_VALUE_DOUBLE_128: return sn_value_near(value, value + 2, 16, 8, tolerance);
+    default: return sn_value_near(value, value + words, record->size, sn_value_near_element(record), tolerance);
+    }
 }
 
 INLINE void take_write(write_state *state, const sn_value_record *record, uint64_t address, const uint64_t *value, uint32_t spot) {
