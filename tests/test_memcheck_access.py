@@ -115,9 +115,23 @@ def test_a_null_pointer(sonde, programs):
 
 
 def test_the_same_error_is_counted(sonde, programs):
-    done = sonde("memcheck", "--leak-check=no", "--", programs["O1"], "flood")
-    assert done.stderr.count("Invalid read") == 1
-    assert "ERROR SUMMARY: 5000 errors from 1 contexts" in done.stderr
+    done = sonde("memcheck", "--leak-check=no", "--", programs["O1"], "flood", "floods")
+    assert done.stderr.count("Invalid read") == 2   # from main, and from the threads' function
+    assert "ERROR SUMMARY: 25000 errors from 2 contexts" in done.stderr
+
+
+def test_faults_that_are_handled(sonde, programs):
+    done = sonde("memcheck", "--leak-check=no", "--", programs["O1"], "handled")
+    assert (done.returncode, done.stdout) == (3, "20\n")
+    assert report(done.stderr, marks_of(SOURCE))[1][:2] == ["Invalid write of size 4", "at handled handled.write"]
+    assert "Process terminating" not in done.stderr
+    assert "ERROR SUMMARY: 20 errors from 1 contexts" in done.stderr
+
+
+def test_the_first_error_ends_the_run(sonde, programs):
+    done = sonde("memcheck", "-q", "--exit-on-first-error=yes", "--error-exitcode=9", "--", programs["O1"], "freed", "heap_sizes")
+    assert done.returncode == 9
+    assert done.stderr.count("Invalid") == 1
 
 
 @pytest.mark.parametrize("way", WAYS)

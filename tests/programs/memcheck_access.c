@@ -4,6 +4,8 @@
  */
 #include <emmintrin.h>
 #include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,6 +99,34 @@ static APART void flood(void) {
     free((void *)block);
 }
 
+static void *flood_too(void *unused) {
+    flood();
+    return unused;
+}
+
+static APART void floods(void) {
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, flood_too, NULL);
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+}
+
+static sigjmp_buf back;
+static void handler(int number) {
+    (void)number;
+    siglongjmp(back, 1);
+}
+
+static APART void handled(void) { /* each access ends by a signal that the program takes */
+    static volatile int faults;
+    signal(SIGSEGV, handler);
+    for (volatile int i = 0; i < 20; i++) {
+        if (sigsetjmp(back, 1)) faults++;
+        else *(volatile int *)hide((void *)(8 * (uintptr_t)i)) = 1; /* line: handled.write */
+    }
+    signal(SIGSEGV, SIG_DFL);
+    printf("%d\n", faults);
+}
+
 static APART void pages(void) {
     char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     page[0] = page[8191] = 1;
@@ -187,7 +217,7 @@ static const struct {
     void (*run)(void);
 } modes[] = {{"heap_sizes", heap_sizes}, {"freed", freed}, {"strings", strings}, {"overlaps", overlaps}, {"below_stack", below_stack},
              {"repeated", repeated}, {"flood", flood}, {"pages", pages}, {"requests", requests}, {"system_calls", system_calls},
-             {"wild", wild}, {"sound", sound}};
+             {"wild", wild}, {"floods", floods}, {"handled", handled}, {"sound", sound}};
 
 static void *in_thread(void *run) {
     ((void (*)(void))run)();
