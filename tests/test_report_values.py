@@ -1,7 +1,6 @@
 """`sonde report` on what loadspy, deadspy, redspy and zerospy write with --format=json: as text, and as a page in a headless
 Chromium, which shows what the file says and asks for nothing but itself."""
 import json
-import shutil
 
 import pytest
 
@@ -11,7 +10,6 @@ from report_runs import printed, report, run
 
 SOURCE = ROOT / "tests" / "programs" / "values_objects.c"
 FUNCTIONS = "load", "twice", "one", "other", "in_frame", "main"
-needs_page = pytest.mark.skipif(not shutil.which("npm") or browser.CHROMIUM is None, reason="npm or chromium is not installed")
 
 
 @pytest.fixture(scope="module")
@@ -56,38 +54,37 @@ def test_one_file_alone(found):
     assert ended.returncode == 2 and len(ended.stderr.splitlines()) == 1
 
 
-@needs_page
-def test_page(tmp_path, found):
+@browser.needed
+def test_page(tmp_path, found, chromium):
     data = json.loads(found.read_text())
     page = tmp_path / "page.html"
     assert printed(f"--html={page}", found) == ""
-    opened = browser.Browser(tmp_path / "chromium")
-    try:
-        opened.open(page)
-        shown = "[...document.querySelectorAll('#functions tbody tr')].map((row) => [row.querySelector('.self').textContent, row.querySelector('.name').textContent])"
-        assert [int(row[0].replace(",", "")) for row in opened.run(shown)] == [entry["bytes"] for entry in data["redundant"]]
-        first = data["redundant"][0]
-        assert opened.run(shown)[0][1] == " → ".join(f"{first[key]['function']}:{first[key]['line']}" for key in ("first", "second"))
-        stacks = "[...document.querySelectorAll('#view ol.stack')].map((list) => [...list.children].map((line) => line.textContent))"
-        assert opened.run(stacks) == [first["first"]["context"], first["second"]["context"]]
-        assert first["second"]["instruction"] in opened.run("document.querySelectorAll('#view h3')[1].textContent")
-        opened.click("#functions tbody tr:nth-child(2) button")
-        opened.wait_for("location.hash === '#finding/0/1'")
-        assert opened.run(stacks)[0] == data["redundant"][1]["first"]["context"]
-        number = [entry["name"] for entry in data["lists"]].index("objects")
-        opened.run(f"document.querySelector('#event').value = '{number}'; document.querySelector('#event').dispatchEvent(new Event('change'))")
-        opened.wait_for(f"location.hash === '#finding/{number}/0'")
-        names = [row[1] for row in opened.run(shown)]
-        assert len(names) == len(data["objects"]) and "variable zeroed" in names and "frames in_frame" in names
-        opened.click("#search")
-        opened.type("zeroed variable")
-        opened.wait_for("document.querySelectorAll('#functions tbody tr').length === 1")
-        opened.click("#tab-totals")
-        opened.wait_for("document.querySelector('#tab-totals').getAttribute('aria-selected') === 'true'")
-        totals = opened.run("[...document.querySelectorAll('#view dd')].map((value) => value.textContent)")
-        assert [int(text.replace(",", "")) for text in totals] == list(data["totals"].values())
-        opened.run("history.back()")
-        opened.wait_for("document.querySelector('#tab-finding').getAttribute('aria-selected') === 'true'")
-        assert opened.problems == [] and set(opened.requests) <= {f"file://{page}"}
-    finally:
-        opened.close()
+    opened = chromium
+    opened.open(page)
+    shown = "[...document.querySelectorAll('#functions tbody tr')].map((row) => [row.querySelector('.self').textContent, row.querySelector('.name').textContent])"
+    assert [int(row[0].replace(",", "")) for row in opened.run(shown)] == [entry["bytes"] for entry in data["redundant"]]
+    first = data["redundant"][0]
+    assert opened.run(shown)[0][1] == " → ".join(f"{first[key]['function']}:{first[key]['line']}" for key in ("first", "second"))
+    stacks = "[...document.querySelectorAll('#view ol.stack')].map((list) => [...list.children].map((line) => line.textContent))"
+    assert opened.run(stacks) == [first["first"]["context"], first["second"]["context"]]
+    assert first["second"]["instruction"] in opened.run("document.querySelectorAll('#view h3')[1].textContent")
+    opened.click("#functions tbody tr:nth-child(2) button")
+    opened.wait_for("location.hash === '#finding/0/1'")
+    second = json.dumps(json.dumps(data["redundant"][1]["first"]["context"], separators=(",", ":"), ensure_ascii=False))
+    opened.wait_for(f"JSON.stringify({stacks}[0]) === {second}")    # it is shown behind the change of the address
+    number = [entry["name"] for entry in data["lists"]].index("objects")
+    opened.run(f"document.querySelector('#event').value = '{number}'; document.querySelector('#event').dispatchEvent(new Event('change'))")
+    opened.wait_for(f"location.hash === '#finding/{number}/0'")
+    opened.wait_for(f"document.querySelectorAll('#functions tbody tr').length === {len(data['objects'])}")
+    names = [row[1] for row in opened.run(shown)]
+    assert "variable zeroed" in names and "frames in_frame" in names
+    opened.click("#search")
+    opened.type("zeroed variable")
+    opened.wait_for("document.querySelectorAll('#functions tbody tr').length === 1")
+    opened.click("#tab-totals")
+    opened.wait_for("document.querySelector('#tab-totals').getAttribute('aria-selected') === 'true'")
+    totals = opened.run("[...document.querySelectorAll('#view dd')].map((value) => value.textContent)")
+    assert [int(text.replace(",", "")) for text in totals] == list(data["totals"].values())
+    opened.run("history.back()")
+    opened.wait_for("document.querySelector('#tab-finding').getAttribute('aria-selected') === 'true'")
+    assert opened.problems == [] and set(opened.requests) <= {f"file://{page}"}
