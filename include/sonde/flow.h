@@ -141,8 +141,10 @@ typedef enum sn_flow_guard_kind {
     SN_GUARD_NONE,      /**< always, everywhere */
     SN_GUARD_MASK,      /**< in lane N if bit N of the condition is set */
     SN_GUARD_HIGH_BITS, /**< in lane N if the highest bit of lane N of the condition (same lane size) is set */
-    SN_GUARD_CONDITION, /**< as a whole, by the condition's flags (or, without flags, by all of its bits) */
+    SN_GUARD_CONDITION, /**< as a whole: if bit number F of `truth` is set, F being the values of the six arithmetic flags, as
+                             sn_flow_flag has them. A condition that is not flags: by its bits in some way */
     SN_GUARD_COUNT,     /**< as a whole, unless the condition's low bits (count_mask) are zero: shifts that leave the flags */
+    SN_GUARD_NOT_ZERO,  /**< as a whole, unless all of the condition's bits are zero */
 } sn_flow_guard_kind;
 
 /**
@@ -156,6 +158,7 @@ typedef struct sn_flow_guard {
     uint16_t count_mask;     /**< COUNT */
     sn_flow_piece condition;
     sn_flow_piece otherwise;
+    uint64_t truth;          /**< CONDITION, by flags */
 } sn_flow_guard;
 
 /**

@@ -295,6 +295,7 @@ static bool condition_matters(const sn_flow_guard *guard, unsigned from, unsigne
     switch (guard->kind) {
     case SN_GUARD_MASK: return from == to / bits;
     case SN_GUARD_HIGH_BITS: return from == to / bits * bits + bits - 1;
+    case SN_GUARD_NOT_ZERO: return true;
     case SN_GUARD_CONDITION: return !guard->condition.flags || guard->condition.flags >> from & 1;
     case SN_GUARD_COUNT: return guard->count_mask >> (from < 16 ? from : 15) & 1;
     default: return false;

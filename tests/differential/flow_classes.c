@@ -38,7 +38,7 @@ static void note(mnemonic_notes *notes, const char *text) {
 
 static void describe(const sn_flow *flow, const sn_operand *operands, char text[NOTE_BYTES]) {
     static const char *const places[] = {"memory", "general", "vector", "mask", "flags", "x87", "immediate", "control"};
-    static const char *const guards[] = {"", "?mask", "?high-bits", "?condition", "?count"};
+    static const char *const guards[] = {"", "?mask", "?high-bits", "?condition", "?count", "?not-zero"};
     const char *place = flow->destination.part == SN_PART_VECTOR ? "vector" : places[operands[flow->destination.operand].place];
     int length = snprintf(text, NOTE_BYTES, "%s<-%s", place, sn_flow_class_name(flow->class));
     if (flow->lane_size)

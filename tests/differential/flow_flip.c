@@ -143,11 +143,20 @@ static unsigned stack_top(const uint8_t *image) {
 
 static unsigned field_before(const sn_state_bit *bit);
 
+static uint8_t flags_before(void) {
+    uint8_t flags = 0;
+    for (unsigned i = 0; i < FLAGS; i++)
+        flags |= (uint8_t)((sn_executor_start.flags >> flag_bits[i] & 1) << i);
+    return flags;
+}
+
 /** Constants are read where they are; other memory where the runs find it. */
 static uint8_t byte_before(const sn_state_bit *bit) {
     if (bit->place == SN_PLACE_MEMORY)
         return sn_executor_initial(bit->address) ? *sn_executor_initial(bit->address) : *at(bit->address);
-    return sn_executor_image[sn_state_offset(field_before(bit), bit->bit / 8)];
+    if (bit->place == SN_PLACE_GENERAL)
+        return (uint8_t)(sn_executor_start.registers[bit->reg] >> bit->bit / 8 * 8);
+    return bit->place == SN_PLACE_FLAGS ? flags_before() : sn_executor_image[sn_state_offset(field_before(bit), bit->bit / 8)];
 }
 
 static bool has_short_vectors(const ZydisDecodedInstruction *decoded, const ZydisDecodedOperand *operands) {

@@ -118,6 +118,8 @@ static bool source_matters(const sn_judged *judged, const sn_flow *flow, const s
 static uint8_t byte_of(const sn_judged *judged, const sn_flow_piece *piece, unsigned offset) {
     const sn_operand *operand = &judged->operands[piece->operand];
     sn_state_bit bit = {.place = operand->place, .reg = operand->reg, .bit = 8 * (piece->offset + offset)};
+    if (operand->place == SN_PLACE_GENERAL && operand->displacement)
+        bit.bit += SECOND_BYTE;
     if (operand->place == SN_PLACE_MEMORY) {
         bit.address = sn_judge_address(judged, operand, 0) + piece->offset + offset;
         bit.bit = 0;
@@ -151,6 +153,16 @@ static bool value_matters(const sn_judged *judged, const sn_flow *flow, unsigned
 /** Masks are looked at: sources matter where they let the flow take place, what else the destination is where not. */
 typedef enum decision { OPEN, CLOSED, UNDECIDED } decision;
 
+static decision decide_whole(const sn_judged *judged, const sn_flow_guard *guard) {
+    const sn_state_bit flags = {.place = SN_PLACE_FLAGS, .reg = SN_NO_REGISTER};
+    uint64_t value = 0;
+    if (guard->kind == SN_GUARD_CONDITION)
+        return !guard->condition.flags ? UNDECIDED : guard->truth >> (judged->byte_before(&flags) & 63) & 1 ? OPEN : CLOSED;
+    for (unsigned i = 0; i < guard->condition.size; i++)
+        value |= (uint64_t)byte_of(judged, &guard->condition, i) << 8 * i;
+    return (guard->kind == SN_GUARD_COUNT ? value & guard->count_mask : value) ? OPEN : CLOSED;
+}
+
 static decision decide(const sn_judged *judged, const sn_flow *flow, unsigned destination_bit) {
     const sn_flow_guard *guard = &flow->guard;
     unsigned bits = guard->lane_size ? 8u * guard->lane_size : 1, lane = destination_bit / bits;
@@ -158,7 +170,7 @@ static decision decide(const sn_judged *judged, const sn_flow *flow, unsigned de
     if (guard->kind == SN_GUARD_NONE)
         return OPEN;
     if (guard->kind != SN_GUARD_MASK && guard->kind != SN_GUARD_HIGH_BITS)
-        return UNDECIDED;
+        return decide_whole(judged, guard);
     return byte_of(judged, &guard->condition, bit / 8) >> bit % 8 & 1 ? OPEN : CLOSED;
 }
 
@@ -237,7 +249,7 @@ static void print_piece(const sn_judged *judged, const sn_flow_piece *piece, FIL
 }
 
 static void print_flow(const sn_judged *judged, const sn_flow *flow, FILE *out) {
-    static const char *const guards[] = {"", " mask", " high-bits", " condition", " count"};
+    static const char *const guards[] = {"", " mask", " high-bits", " condition", " count", " not zero"};
     fprintf(out, "    ");
     print_piece(judged, &flow->destination, out);
     fprintf(out, " <- %s", sn_flow_class_name(flow->class));

@@ -31,7 +31,8 @@ typedef struct sn_judged {
     int flow_count; /**< -1: unknown */
     unsigned address_bits;
     const uint64_t *registers; /**< general, before the instruction */
-    uint8_t (*byte_before)(const sn_state_bit *bit); /**< the byte that a bit is in, before the instruction */
+    uint8_t (*byte_before)(const sn_state_bit *bit); /**< the byte that a bit is in, before the instruction;
+                                                          all flags together */
     bool pushes;       /**< the floating-point stack: destinations are numbered from its new top */
     bool has_indices;          /**< the first memory operand is elements at a vector of indices */
     unsigned index_register, index_size;

@@ -412,10 +412,15 @@ static void add_count(sn_flowing *f, sn_flow *flow, unsigned number, unsigned am
     sn_flow_from(flow, count);
 }
 
+/** Rotations of short operands and the carry take their count modulo 9, or 17: any count may then be none. */
+static bool may_turn_round(const sn_flowing *f, unsigned size) {
+    return size < 4 && (f->z.mnemonic == ZYDIS_MNEMONIC_RCL || f->z.mnemonic == ZYDIS_MNEMONIC_RCR);
+}
+
 /** Flags stay where a register that says how far says 0. */
 static void guard_count(const sn_flowing *f, sn_flow *flow, unsigned number, unsigned size) {
     if (flow->amount != SN_FLOW_VARIABLE) return;
-    flow->guard.kind = SN_GUARD_COUNT;
+    flow->guard.kind = may_turn_round(f, size) ? SN_GUARD_CONDITION : SN_GUARD_COUNT;
     flow->guard.count_mask = size == 8 ? 63 : 31;
     flow->guard.condition = sn_flow_part_of(f->arguments[number], 0, 1);
     flow->guard.otherwise = flow->destination;
@@ -563,12 +568,12 @@ static bool add_count_zeros(sn_flowing *f, const sn_flow_rule *rule) {
 /** bsf, bsr: of zero, the destination stays (AMD APM volume 3; Intel's processors do the same). */
 static bool add_scan(sn_flowing *f, const sn_flow_rule *rule) {
     sn_flow *flow = sn_flow_of(f, rule->class, piece(f, 0), piece(f, 1));
-    flow->guard.kind = SN_GUARD_CONDITION;
+    flow->guard.kind = SN_GUARD_NOT_ZERO;
     flow->guard.condition = piece(f, 1);
     flow->guard.otherwise = piece(f, 0);
     if (argument(f, 0)->size == 4) { /* cleared only if it is written */
         flow = sn_flow_to(f, SN_FLOW_CONSTANT, sn_flow_part_of(f->arguments[0], 4, 4));
-        flow->guard.kind = SN_GUARD_CONDITION;
+        flow->guard.kind = SN_GUARD_NOT_ZERO;
         flow->guard.condition = piece(f, 1);
         flow->guard.otherwise = flow->destination;
     }
@@ -589,9 +594,7 @@ static bool add_set(sn_flowing *f, const sn_flow_rule *rule) {
 static bool add_conditional_move(sn_flowing *f, const sn_flow_rule *rule) {
     if (argument(f, 0)->place != SN_PLACE_GENERAL) return false;
     sn_flow *flow = sn_flow_of(f, rule->class, piece(f, 0), piece(f, 1));
-    flow->guard.kind = SN_GUARD_CONDITION;
-    flow->guard.condition = condition_flags(f);
-    flow->guard.otherwise = piece(f, 0);
+    sn_flow_guard_condition(f, flow, f->z.opcode & 15);
     sn_flow_clear_rest(f, f->arguments[0]);
     return true;
 }

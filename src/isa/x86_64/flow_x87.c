@@ -37,9 +37,7 @@ static bool add_conditional(sn_flowing *f, const sn_flow_rule *rule) {
     uint8_t to = f->arguments[0];
     if (f->argument_count != 2 || f->flags == SN_NO_ARGUMENT) return false;
     sn_flow *flow = sn_flow_of(f, rule->class, sn_flow_whole(f, to), sn_flow_whole(f, f->arguments[1]));
-    flow->guard.kind = SN_GUARD_CONDITION;
-    flow->guard.condition = sn_flow_flags_piece(f, sn_flow_flags_of(f).read);
-    flow->guard.otherwise = flow->destination;
+    sn_flow_guard_condition(f, flow, rule->source_lane);
     return true;
 }
 
@@ -52,20 +50,23 @@ static shape_function *const shapes[] = {
 };
 
 #define ROW(name, shape_name) [ZYDIS_MNEMONIC_##name] = {.shape = SHAPE_##shape_name, .class = SN_FLOW_COPY}
+/** With a hardware condition code. */
+#define CONDITIONAL(name, code) \
+    [ZYDIS_MNEMONIC_##name] = {.shape = SHAPE_CONDITIONAL, .class = SN_FLOW_COPY, .source_lane = (code)}
 
 static const sn_flow_rule rules[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
     ROW(FLD, MOVE),
     ROW(FST, MOVE),
     ROW(FSTP, MOVE),
     ROW(FXCH, EXCHANGE),
-    ROW(FCMOVB, CONDITIONAL),
-    ROW(FCMOVBE, CONDITIONAL),
-    ROW(FCMOVE, CONDITIONAL),
-    ROW(FCMOVNB, CONDITIONAL),
-    ROW(FCMOVNBE, CONDITIONAL),
-    ROW(FCMOVNE, CONDITIONAL),
-    ROW(FCMOVNU, CONDITIONAL),
-    ROW(FCMOVU, CONDITIONAL),
+    CONDITIONAL(FCMOVB, 2),
+    CONDITIONAL(FCMOVBE, 6),
+    CONDITIONAL(FCMOVE, 4),
+    CONDITIONAL(FCMOVNB, 3),
+    CONDITIONAL(FCMOVNBE, 7),
+    CONDITIONAL(FCMOVNE, 5),
+    CONDITIONAL(FCMOVNU, 11),
+    CONDITIONAL(FCMOVU, 10),
 };
 
 bool sn_flow_x87(sn_flowing *f) {

@@ -79,6 +79,10 @@ void sn_flow_clear_rest(sn_flowing *f, uint8_t operand);
 /** The write mask, if there is one, as the flow's guard. */
 void sn_flow_apply_mask(const sn_flowing *f, sn_flow *flow);
 
+/** The condition of a hardware condition code (Intel SDM volume 1, appendix B) as the flow's guard, its destination staying
+    where it does not hold. */
+void sn_flow_guard_condition(const sn_flowing *f, sn_flow *flow, unsigned code);
+
 /** Flags by sn_flow_flag that the instruction surely reads, writes, sets to constants, leaves undefined. */
 typedef struct sn_flow_flag_use {
     uint8_t read, result, constant, undefined;

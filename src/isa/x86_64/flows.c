@@ -117,6 +117,22 @@ sn_flow_flag_use sn_flow_flags_of(const sn_flowing *f) {
     };
 }
 
+static bool holds(unsigned code, unsigned flags) {
+    bool carry = flags & SN_FLOW_FLAG_CARRY, zero = flags & SN_FLOW_FLAG_ZERO, sign = flags & SN_FLOW_FLAG_SIGN;
+    bool overflow = flags & SN_FLOW_FLAG_OVERFLOW, parity = flags & SN_FLOW_FLAG_PARITY;
+    const bool conditions[8] = {overflow, carry, zero, carry || zero, sign, parity, sign != overflow, zero || sign != overflow};
+    return conditions[code / 2 % 8] != (code & 1);
+}
+
+void sn_flow_guard_condition(const sn_flowing *f, sn_flow *flow, unsigned code) {
+    enum { FLAG_VALUES = 64 };
+    flow->guard.kind = SN_GUARD_CONDITION;
+    flow->guard.condition = sn_flow_flags_piece(f, sn_flow_flags_of(f).read);
+    flow->guard.otherwise = flow->destination;
+    for (unsigned flags = 0; flags < FLAG_VALUES; flags++)
+        if (holds(code, flags)) flow->guard.truth |= UINT64_C(1) << flags;
+}
+
 /* ---------------------------------------------------------------------- any to all */
 
 static bool takes_part(const sn_flowing *f, uint8_t number) {
