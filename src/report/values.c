@@ -31,7 +31,8 @@ static void print_totals(const sn_values_file *file, sn_values_span totals) {
 
 static void print_place(const sn_values_file *file, const char *label, const sn_values_place *place) {
     if (!place->is_there) return;
-    printf("   %s by %s (%s, %lu bytes)\n", label ? label : "accessed", place->instruction, place->type, (unsigned long)place->size);
+    printf("   %s by %s (%s, %lu bytes)\n", label ? label : "accessed", place->instruction, place->type,
+           (unsigned long)place->size);
     print_lines(file, place->context);
 }
 

@@ -137,7 +137,8 @@ void sn_value_segment_add(sn_value_segment *segment, uint32_t site, uint8_t mome
         segment->records = realloc(segment->records, room * sizeof *segment->records);
         segment->words = realloc(segment->words, room);
         segment->offsets = realloc(segment->offsets, room * sizeof *segment->offsets);
-        if (!segment->records || !segment->words || !segment->offsets) sn_fail(SN_STATUS_ENGINE, "no memory for what is known of values");
+        if (!segment->records || !segment->words || !segment->offsets)
+            sn_fail(SN_STATUS_ENGINE, "no memory for what is known of values");
     }
     const sn_value_site *known = sn_value_site_at(site);
     segment->records[count] = (sn_value_record){.site = site, .spot = count, .size = (uint16_t)known->size,

@@ -108,8 +108,8 @@ static __attribute__((noinline)) void access_line(store_state *state, uint64_t a
 }
 
 /** An access of any size, line by line. */
-static __attribute__((noinline)) void access_bytes(store_state *state, uint64_t address, const sn_value_record *record, uint32_t spot,
-                                                   bool is_store) {
+static __attribute__((noinline)) void access_bytes(store_state *state, uint64_t address, const sn_value_record *record,
+                                                   uint32_t spot, bool is_store) {
     uint64_t size = record->size, part;
     bool is_whole = address % LINE + size <= LINE && record->type != SN_VALUE_OTHER;
     for (; size; address += part, size -= part) {

@@ -97,7 +97,8 @@ INLINE void take_write(write_state *state, const sn_value_record *record, uint64
     bool is_redundant = is_equal(value, words);
     if (is_redundant && is_memory) sn_value_objects_note(state, address, record->size);
     if (is_redundant) sn_value_pairs_add(&state->equal, writer, spot);
-    else if (record->type >= SN_VALUE_SINGLE && is_near(record, value, words)) sn_value_pairs_add(&state->approximate, writer, spot);
+    else if (record->type >= SN_VALUE_SINGLE && is_near(record, value, words))
+        sn_value_pairs_add(&state->approximate, writer, spot);
 }
 
 static void take_execution(write_state *state, const sn_value_run *run, const uint64_t *word) {

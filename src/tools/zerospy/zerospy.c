@@ -94,7 +94,8 @@ static unsigned count_in_words(const void *value, unsigned size, unsigned elemen
         uint64_t word = word_at(value, at);
         zeros += ((uint32_t)word << sign == 0) + ((uint32_t)(word >> 32) << sign == 0);
     }
-    for (unsigned at = 0; element < 4 && at < size; at += 8) zeros += zero_elements(word_at(value, at), is_float ? highest : 0, highest);
+    for (unsigned at = 0; element < 4 && at < size; at += 8)
+        zeros += zero_elements(word_at(value, at), is_float ? highest : 0, highest);
     return zeros;
 }
 
@@ -129,7 +130,8 @@ static void make_room(zero_state *state, uint32_t spot) {
     state->room = room;
 }
 
-static void take_vectors(zero_tally *tally, const uint64_t *value, const sn_value_site *site, const sn_value_run *run, unsigned size) {
+static void take_vectors(zero_tally *tally, const uint64_t *value, const sn_value_site *site, const sn_value_run *run,
+                         unsigned size) {
     for (uint32_t i = 0; i < run->times; i++, value += run->stride) take_elements(tally, value, site, size);
 }
 
