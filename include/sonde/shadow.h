@@ -178,6 +178,12 @@ typedef struct sn_shadow_check {
 /** In inserted code: if `shadow` is not zero, call check->found(). Costs a comparison otherwise. */
 void sn_shadow_check_value(sn_block *block, sn_value shadow, const sn_shadow_check *check);
 
+/** The same for all of a set of general registers (bit N: register N) at once: at the cost of one comparison. `shadow` is what they
+    have together. */
+void sn_shadow_check_registers(sn_block *block, uint32_t general, const sn_shadow_check *check);
+
+/** From C code that the thread runs, SN_FAST functions as well: all flags become clean. */
+void sn_shadow_clean_flags(sn_thread *thread);
 /** From C code that the thread runs, SN_FAST functions as well: the shadow of a general register (8 bytes). */
 uint64_t sn_shadow_register(const sn_thread *thread, uint8_t general);
 void sn_shadow_set_register(sn_thread *thread, uint8_t general, uint64_t shadow);
@@ -185,6 +191,8 @@ void sn_shadow_set_register(sn_thread *thread, uint8_t general, uint64_t shadow)
 uint8_t sn_shadow_argument_register(unsigned argument);
 uint8_t sn_shadow_system_call_register(unsigned argument);
 uint8_t sn_shadow_result_register(void);
+/** The stack pointer. */
+uint8_t sn_shadow_stack_register(void);
 
 #pragma GCC visibility pop
 

@@ -470,6 +470,13 @@ sn_value sn_shadow_of_flags(sn_block *block, unsigned flags) {
     return sn_compute(block, SN_AND, sn_own_load(block, SN_THREAD_SHADOW + SN_SHADOW_FLAGS, 8), sn_constant(block, mask));
 }
 
+void sn_shadow_check_registers(sn_block *block, uint32_t general, const sn_shadow_check *check) {
+    general &= (1u << SN_DIRTY_MASK) - 1;
+    if (general)
+        sn_call_fast_if(block, SN_NOT_EQUAL, dirty_registers(block, general), sn_constant(block, 0), (void *)sn_shadow_tell_dirty,
+                        (uint64_t)(uintptr_t)check);
+}
+
 void sn_shadow_check_value(sn_block *block, sn_value shadow, const sn_shadow_check *check) {
     sn_call_fast_if(block, SN_NOT_EQUAL, shadow, sn_constant(block, 0), (void *)sn_shadow_tell_finding, (uint64_t)(uintptr_t)check);
 }

@@ -126,6 +126,8 @@ void sn_shadow_clean(sn_thread *thread, uint64_t dirty);
 
 /** What a check calls: finds the context, and tells the tool. */
 void sn_shadow_tell_finding(sn_thread *thread, uint64_t check, uint64_t shadow);
+/** The same of dirty general registers, which are given by their bits. */
+void sn_shadow_tell_dirty(sn_thread *thread, uint64_t check, uint64_t dirty);
 
 /** shadow_rules.c: the shadow that the step makes, by the kind's rules. `values`: of sources of at most 8 bytes, `known` says of
     which. */

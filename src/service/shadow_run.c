@@ -236,6 +236,14 @@ void sn_shadow_tell_finding(sn_thread *thread, uint64_t check, uint64_t shadow) 
     told->found(thread, told->data, shadow, sn_contexts_are_on() ? sn_context_resolve(thread) : SN_NO_CONTEXT);
 }
 
+void sn_shadow_tell_dirty(sn_thread *thread, uint64_t check, uint64_t dirty) {
+    uint64_t shadow = 0;
+    for (; dirty; dirty &= dirty - 1) shadow |= sn_shadow_register(thread, (uint8_t)__builtin_ctzll(dirty));
+    sn_shadow_tell_finding(thread, check, shadow);
+}
+
+void sn_shadow_clean_flags(sn_thread *thread) { sn_shadow_clean(thread, UINT64_C(1) << SN_DIRTY_FLAGS); }
+
 void sn_shadow_run(sn_thread *thread, const sn_plan_group *group) {
     sn_plan_view view;
     view.thread = thread;

@@ -4,6 +4,7 @@
  */
 #include "isa/x86_64/emit.h"
 #include "service/hooks.h"
+#include "service/shadow_plan.h"
 
 const uint8_t sn_hook_argument_registers[SN_HOOK_ARGUMENTS] = {SN_RDI, SN_RSI, SN_RDX, SN_RCX};
 const uint8_t sn_hook_result_register = SN_RAX;
@@ -27,5 +28,6 @@ void sn_hook_go_back(sn_thread *thread, uint64_t result) {
     thread->pc = *(const uint64_t *)thread->general[SN_RSP];
     thread->general[SN_RSP] += sizeof(uint64_t);
     thread->general[SN_RAX] = result;
+    if (sn_shadow_ruling) sn_shadow_clean(thread, UINT64_C(1) << SN_RAX);
     thread->redirected = true;
 }

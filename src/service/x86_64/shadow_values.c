@@ -84,3 +84,4 @@ SN_FAST uint8_t sn_shadow_system_call_register(unsigned argument) {
 }
 
 SN_FAST uint8_t sn_shadow_result_register(void) { return SN_RAX; }
+SN_FAST uint8_t sn_shadow_stack_register(void) { return SN_RSP; }

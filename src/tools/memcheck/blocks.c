@@ -17,6 +17,7 @@
 #include <sonde/client_memory.h>
 
 #include "addressability.h"
+#include "definedness.h"
 #include "custom_blocks.h"
 #include "memcheck.h"
 
@@ -276,6 +277,11 @@ mc_block *mc_block_allocate(sn_thread *thread, uint64_t size, uint64_t alignment
     *block = (mc_block){.address = address, .size = size, .allocated = sn_context_of(thread), .thread = mc_thread_number(thread),
                         .kind = (uint8_t)kind};
     mc_make_addressable(address, size);
+    if (cleared) {
+        mc_make_defined(address, size);
+    } else {
+        mc_make_undefined(address, size);
+    }
     if (cleared && !is_fresh) {
         memset((void *)(uintptr_t)address, 0, size);
     } else if (!cleared && mc_current.malloc_fill >= 0) {
@@ -337,6 +343,7 @@ bool mc_block_free(sn_thread *thread, mc_block *block) {
 }
 
 void mc_block_copy(const mc_block *to, const mc_block *from) {
+    mc_copy_definedness(to->address, from->address, to->size < from->size ? to->size : from->size);
     memcpy((void *)(uintptr_t)to->address, (const void *)(uintptr_t)from->address, to->size < from->size ? to->size : from->size);
 }
 

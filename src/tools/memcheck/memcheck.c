@@ -13,6 +13,7 @@
 #include "blocks.h"
 #include "checks.h"
 #include "descriptors.h"
+#include "definedness.h"
 #include "heap_calls.h"
 #include "leaks.h"
 #include "report.h"
@@ -26,7 +27,7 @@ SN_EXPORT extern const sn_tool sn_tool_descriptor;
 mc_settings mc_current = {
     .redzone_size = 16, .freelist_volume = 20000000, .freelist_big = 1000000, .num_callers = 12, .malloc_fill = -1, .free_fill = -1,
     .error_limit = true, .runs_freeres = true, .shows_mismatched_frees = true, .leak_check = MC_LEAKS_SUMMARY, .leak_resolution = 2,
-    .keep_stacktraces = MC_KEEP_BOTH, .partial_loads_ok = true,
+    .keep_stacktraces = MC_KEEP_BOTH, .partial_loads_ok = true, .undef_value_errors = true,
 };
 
 static const char *shown_leaks = "definite,possible", *counted_leaks = "definite,possible", *heuristics = "all";
@@ -51,6 +52,7 @@ static const sn_option options[] = {
      "alloc|free|alloc-and-free|alloc-then-free|none", "which calls to tell of blocks"},
     {"track-fds", SN_OPTION_CHOICE, &mc_current.track_descriptors, "no", "no|yes|all",
      "descriptors left open at the end; all: inherited ones too"},
+    {"undef-value-errors", SN_OPTION_FLAG, &mc_current.undef_value_errors, "yes", NULL, "uses of values that nobody has set"},
     {"num-callers", SN_OPTION_NUMBER, &mc_current.num_callers, "12", "N", "calls in a stack (1 to 500)"},
     {"show-below-main", SN_OPTION_FLAG, &mc_current.shows_below_main, "no", NULL, "also what calls main"},
     {"error-limit", SN_OPTION_FLAG, &mc_current.error_limit, "yes", NULL, "stop reporting after 1000 different errors"},
@@ -125,7 +127,19 @@ static void thread_start(sn_thread *thread) {
         mc_form->begin();
     }
     mc_checks_thread_start(thread);
+    mc_definedness_thread_start(thread);
     *sn_slot_of(thread, number_slot) = __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED);
+}
+
+static void thread_end(sn_thread *thread) {
+    mc_checks_thread_end(thread);
+    mc_definedness_thread_end(thread);
+}
+
+/** Accesses are checked before what they load is used. */
+static void instrument(sn_block *block) {
+    mc_checks_insert(block);
+    mc_definedness_insert(block);
 }
 
 /* --------------------------------------------------------------------------------------------------------- end */
@@ -242,6 +256,7 @@ static void start(void) {
     number_slot = sn_slot_new();
     mc_addressability_init();
     mc_checks_init();
+    mc_definedness_init();
     mc_blocks_init();
     mc_heap_calls_init();
     mc_strings_init();
@@ -262,9 +277,11 @@ SN_EXPORT const sn_tool sn_tool_descriptor = {
     .description = "invalid accesses, wrong frees, leaks",
     .options = options,
     .start = start,
-    .instrument = mc_checks_insert,
+    .instrument = instrument,
     .thread_start = thread_start,
-    .thread_end = mc_checks_thread_end,
+    .thread_end = thread_end,
+    .system_call_before = mc_definedness_call_before,
+    .system_call_after = mc_definedness_call_after,
     .fork_child = fork_child,
     .exec = executes,
     .module_mapped = mc_checks_module_mapped,

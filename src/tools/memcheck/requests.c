@@ -1,6 +1,7 @@
 /**
  * @fileoverview Client requests. See requests.h. Numbers and meaning: valgrind.h and memcheck.h 3.19, Valgrind's manual 4.7 and 4.8.
  */
+#include "definedness.h"
 #include "requests.h"
 
 #include <pthread.h>
@@ -75,8 +76,13 @@ static bool memcheck_request(sn_thread *thread, const uint64_t arguments[6], uin
         *result = (uint64_t)-1;
         return true;
     case MAKE_UNDEFINED:
+        mc_make_addressable(address, size);
+        mc_make_undefined(address, size);
+        *result = (uint64_t)-1;
+        return true;
     case MAKE_DEFINED:
         mc_make_addressable(address, size);
+        mc_make_defined(address, size);
         *result = (uint64_t)-1;
         return true;
     case MAKE_DEFINED_IF_ADDRESSABLE:

@@ -1,0 +1,285 @@
+/**
+ * @fileoverview Which bits of the program's data have a value, and errors where it matters that one has none: conditional jumps,
+ * addresses, and what the program gives to the kernel. See definedness.h.
+ *
+ * Eight bits of shadow for each byte: a bit is set where the byte's bit has no value. <sonde/shadow.h> follows them. Undefined are new
+ * blocks of the heap, and the stack where it grows: what the stack pointer passes over. Memory that the kernel gives is zero.
+ * A value is reported once: after that it counts as defined, so that what is computed from it is not reported again.
+ *
+ * What is found while the program's code runs is written down by a leaf function, and reported when the engine is entered next,
+ * which it asks for (sn_attend()).
+ */
+#include "definedness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <sonde/shadow.h>
+
+#include "memcheck.h"
+
+static const sn_shadow_memory *shadow; /**< NULL: nothing is followed */
+
+#define ALL_BITS 0xff
+/** The stack pointer does not go down by more at once, but to another stack. */
+#define LARGEST_FRAME (UINT64_C(8) << 20)
+
+/* ------------------------------------------------------------------------------------------------------ ranges */
+
+static bool is_followed(uint64_t start, uint64_t size) { return shadow != NULL && size != 0 && sn_shadow_covers(start, size); }
+
+void mc_make_defined(uint64_t start, uint64_t size) {
+    if (is_followed(start, size)) {
+        sn_shadow_fill(shadow, start, size, 0);
+    }
+}
+
+void mc_make_undefined(uint64_t start, uint64_t size) {
+    if (is_followed(start, size)) {
+        sn_shadow_fill(shadow, start, size, ALL_BITS);
+    }
+}
+
+void mc_copy_definedness(uint64_t to, uint64_t from, uint64_t size) {
+    if (is_followed(to, size) && is_followed(from, size)) {
+        sn_shadow_copy(shadow, to, from, size);
+    }
+}
+
+bool mc_find_undefined(uint64_t start, uint64_t size, uint64_t *where) {
+    if (!is_followed(start, size)) {
+        return false;
+    }
+    *where = sn_shadow_find_other(shadow, start, start + size, 0);
+    return *where != start + size;
+}
+
+/* --------------------------------------------------------------------------------------------------- reporting */
+
+/** A check in the program's code. Never freed: code refers to it. */
+typedef struct site {
+    sn_shadow_check check;
+    uint64_t instruction;
+    uint32_t registers;   /**< general registers that become defined when they are reported */
+    uint32_t size;        /**< of the value */
+    bool is_condition;    /**< flags */
+} site;
+
+enum { MOST_FOUND = 16 };
+
+/** What a thread has found and not reported yet. */
+typedef struct found_values {
+    uint64_t count;
+    const site *items[MOST_FOUND];
+} found_values;
+
+static sn_slot found_slot;
+
+static void tell(sn_thread *thread) {
+    found_values *found = (found_values *)(uintptr_t)*sn_slot_of(thread, found_slot);
+    for (uint64_t i = 0; found != NULL && i < found->count; i++) {
+        mc_report_undefined(thread, found->items[i]->instruction, found->items[i]->size, found->items[i]->is_condition, NULL);
+    }
+    if (found != NULL) {
+        found->count = 0;
+    }
+}
+
+static SN_FAST void note(sn_thread *thread, uint64_t data, uint64_t value, sn_context context) {
+    const site *of = (const site *)(uintptr_t)data;
+    found_values *found = (found_values *)(uintptr_t)*sn_slot_of(thread, found_slot);
+    (void)value, (void)context;
+    for (uint32_t left = of->registers; left != 0; left &= left - 1) {
+        sn_shadow_set_register(thread, (uint8_t)__builtin_ctz(left), 0);
+    }
+    if (of->is_condition) {
+        sn_shadow_clean_flags(thread);
+    }
+    if (found != NULL && found->count < MOST_FOUND) {
+        found->items[found->count++] = of;
+        sn_attend(thread, tell);
+    }
+}
+
+static site *new_site(sn_block *block, unsigned index, uint32_t registers, uint32_t size, bool is_condition) {
+    site *made = malloc(sizeof *made);
+    if (made == NULL) {
+        sn_fail(125, "memcheck: out of memory");
+    }
+    *made = (site){.check = {note, (uint64_t)(uintptr_t)made}, .instruction = sn_block_instruction(block, index)->address,
+                   .registers = registers, .size = size, .is_condition = is_condition};
+    return made;
+}
+
+void mc_definedness_thread_start(sn_thread *thread) {
+    if (shadow == NULL) {
+        return;
+    }
+    found_values *found = calloc(1, sizeof *found);
+    if (found == NULL) {
+        sn_fail(125, "memcheck: out of memory");
+    }
+    *sn_slot_of(thread, found_slot) = (uint64_t)(uintptr_t)found;
+}
+
+void mc_definedness_thread_end(sn_thread *thread) {
+    if (shadow != NULL) {
+        free((void *)(uintptr_t)*sn_slot_of(thread, found_slot));
+        *sn_slot_of(thread, found_slot) = 0;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------ checks */
+
+static uint32_t bit_of(uint8_t reg) { return reg == SN_NO_REGISTER ? 0 : UINT32_C(1) << reg; }
+
+/** Registers that make the addresses of what the instruction accesses. */
+static bool check_addresses(sn_block *block, unsigned index) {
+    unsigned count;
+    uint32_t registers = 0;
+    const sn_operand *operands = sn_block_operands(block, index, &count);
+    for (unsigned i = 0; i < count; i++) {
+        if (operands[i].place == SN_PLACE_MEMORY && operands[i].role != SN_ROLE_ADDRESS) {
+            registers |= bit_of(operands[i].base) | bit_of(operands[i].index);
+        }
+    }
+    if (registers != 0) {
+        sn_shadow_check_registers(block, registers, &new_site(block, index, registers, 8, false)->check);
+    }
+    return registers != 0;
+}
+
+/** Where control goes. */
+static bool check_target(sn_block *block, unsigned index) {
+    unsigned count;
+    const sn_operand *operands = sn_block_operands(block, index, &count);
+    for (unsigned i = 0; i < count; i++) {
+        const sn_operand operand = operands[i];
+        if (operand.is_explicit && (operand.role & SN_ROLE_READ) && operand.place == SN_PLACE_GENERAL) {
+            sn_shadow_check_registers(block, bit_of(operand.reg), &new_site(block, index, bit_of(operand.reg), 8, false)->check);
+            return true;
+        }
+        if (operand.is_explicit && (operand.role & SN_ROLE_READ) && operand.place == SN_PLACE_MEMORY && operand.size == 8) {
+            sn_shadow_check_value(block, sn_shadow_of_operand(block, i), &new_site(block, index, 0, 8, false)->check);
+            return true;
+        }
+    }
+    return false;
+}
+
+/** Flags that decide; of those forms that look at a register instead, that one. */
+static bool check_condition(sn_block *block, unsigned index) {
+    unsigned count, flags = sn_block_flags_read(block, index);
+    if (flags != 0) {
+        sn_shadow_check_value(block, sn_shadow_of_flags(block, flags), &new_site(block, index, 0, 0, true)->check);
+        return true;
+    }
+    const sn_operand *operands = sn_block_operands(block, index, &count);
+    for (unsigned i = 0; i < count; i++) {
+        if (operands[i].place == SN_PLACE_GENERAL && (operands[i].role & SN_ROLE_READ)) {
+            uint32_t reg = bit_of(operands[i].reg);
+            sn_shadow_check_value(block, sn_shadow_of_operand(block, i), &new_site(block, index, reg, 0, true)->check);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ------------------------------------------------------------------------------------------------------- stack */
+
+/** The stack has grown by less than a frame's size: there is nothing in it yet. */
+static SN_FAST void stack_grew(sn_thread *thread, uint64_t data, uint64_t now, uint64_t before, uint64_t stack_pointer) {
+    (void)thread, (void)data, (void)stack_pointer;
+    if (before - now <= LARGEST_FRAME && sn_shadow_covers(now, before - now)) {
+        sn_shadow_fill(shadow, now, before - now, ALL_BITS);
+    }
+}
+
+/** Whether the instruction gives the stack pointer a value by name: pushes, which fill what they take, do not. */
+static bool moves_stack(sn_block *block, unsigned index) {
+    unsigned count;
+    const sn_operand *operands = sn_block_operands(block, index, &count);
+    for (unsigned i = 0; i < count; i++) {
+        bool is_written = operands[i].place == SN_PLACE_GENERAL && (operands[i].role & SN_ROLE_WRITTEN) && operands[i].is_explicit;
+        if (is_written && operands[i].reg == sn_shadow_stack_register()) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void follow_stack(sn_block *block, unsigned index) {
+    sn_insert_before(block, index);
+    sn_value before = sn_stack_pointer(block);
+    sn_insert_after(block, index);
+    sn_call_fast_if(block, SN_BELOW, sn_stack_pointer(block), before, (void *)stack_grew, 0);
+    sn_insert_before(block, index);
+}
+
+static bool check(sn_block *block, unsigned index) {
+    unsigned kind = sn_block_instruction(block, index)->kind;
+    sn_insert_before(block, index);
+    if (kind == SN_KIND_OTHER && moves_stack(block, index)) {
+        follow_stack(block, index);
+    }
+    bool any = check_addresses(block, index);
+    switch (kind) {
+    case SN_KIND_CONDITIONAL: return check_condition(block, index) || any;
+    case SN_KIND_JUMP_INDIRECT:
+    case SN_KIND_CALL_INDIRECT: return check_target(block, index) || any;
+    default: return any;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ system calls */
+
+/** Calls that give data of the program to somebody else, and the name of the argument that says where it is. */
+static const struct sending {
+    const char *name, *parameter;
+    unsigned argument;
+} sendings[] = {
+    {"write", "write(buf)", 1}, {"pwrite64", "pwrite64(buf)", 1}, {"sendto", "sendto(msg)", 1},
+    {"writev", "writev(vector[...])", 1}, {"open", "open(filename)", 0}, {"openat", "openat(filename)", 1},
+    {"execve", "execve(filename)", 0}, {"unlink", "unlink(pathname)", 0}, {"mkdir", "mkdir(pathname)", 0},
+};
+
+void mc_definedness_call_before(sn_thread *thread, const sn_system_call *call) {
+    if (shadow == NULL || call->name == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < sizeof sendings / sizeof sendings[0]; i++) {
+        for (size_t r = 0; strcmp(sendings[i].name, call->name) == 0 && r < call->range_count; r++) {
+            const sn_system_range *range = &call->ranges[r];
+            uint64_t where;
+            if (range->role == SN_ROLE_READ && range->argument == sendings[i].argument && mc_find_undefined(range->start, range->size, &where)) {
+                mc_report_parameter(thread, sendings[i].parameter, where, true);
+                break;
+            }
+        }
+    }
+}
+
+void mc_definedness_call_after(sn_thread *thread, const sn_system_call *call) {
+    (void)thread;
+    if (shadow != NULL) {
+        sn_shadow_system_call(call);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------- start */
+
+void mc_definedness_insert(sn_block *block) {
+    if (shadow != NULL) {
+        sn_shadow_instrument(block);
+    }
+}
+
+void mc_definedness_init(void) {
+    static sn_shadow_rules rules = {.kind = SN_SHADOW_BITS, .watches_branches = true, .check = check};
+    if (!mc_current.undef_value_errors) {
+        return;
+    }
+    found_slot = sn_slot_new();
+    rules.memory = shadow = sn_shadow_memory_new(8);
+    sn_shadow_follow(&rules);
+}

@@ -1,0 +1,32 @@
+/**
+ * @fileoverview Which bits of the program's data have a value: see definedness.c. All functions but mc_definedness_init() do nothing
+ * with --undef-value-errors=no.
+ */
+#ifndef MEMCHECK_DEFINEDNESS_H
+#define MEMCHECK_DEFINEDNESS_H
+
+#include <sonde/tool.h>
+
+/** From the start callback. */
+void mc_definedness_init(void);
+
+/** From the instrument callback, after all else that the tool inserts. */
+void mc_definedness_insert(sn_block *block);
+
+/** A range has values, or has none. */
+void mc_make_defined(uint64_t start, uint64_t size);
+void mc_make_undefined(uint64_t start, uint64_t size);
+/** The tool itself has copied memory of the program. */
+void mc_copy_definedness(uint64_t to, uint64_t from, uint64_t size);
+/** The first byte of a range that is not wholly defined, to *where; false if there is none. */
+bool mc_find_undefined(uint64_t start, uint64_t size, uint64_t *where);
+
+/** A thread begins, or ends. */
+void mc_definedness_thread_start(sn_thread *thread);
+void mc_definedness_thread_end(sn_thread *thread);
+
+/** The engine's callbacks of these names. */
+void mc_definedness_call_before(sn_thread *thread, const sn_system_call *call);
+void mc_definedness_call_after(sn_thread *thread, const sn_system_call *call);
+
+#endif
