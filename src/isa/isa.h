@@ -116,6 +116,23 @@ typedef enum sn_fault_kind {
 bool sn_may_be_request(const sn_insn *insn);
 bool sn_ends_request(const uint8_t before[SN_REQUEST_PREAMBLE]);
 
+/** Instructions of which less matters than their data flow says, where values are known. */
+typedef enum sn_special_form {
+    SN_SPECIAL_NONE,
+    SN_SPECIAL_LOW_BIT_CLEARED,  /**< a number without its lowest set bit */
+    SN_SPECIAL_LOW_BIT_MASK,     /**< all bits up to that */
+    SN_SPECIAL_LOW_BIT_ISOLATED, /**< that alone */
+    SN_SPECIAL_BIT_SET, SN_SPECIAL_BIT_CLEARED, SN_SPECIAL_BIT_FLIPPED, /**< the bit that a register says, in a register */
+    SN_SPECIAL_TEXT_COMPARED,    /**< texts, which end at a zero byte */
+} sn_special_form;
+sn_special_form sn_special_form_of(const sn_insn *insn);
+
+/** The condition code (0 to 15) of a move between general registers, or from memory, that takes place by the flags; -1: it is
+    none. */
+int sn_move_condition_of(const sn_insn *insn);
+/** Whether a condition code holds with these flags (SN_FLAG_*). */
+bool sn_condition_holds(unsigned condition, unsigned flags);
+
 /** By how many registers an instruction makes the x87 register stack higher (1: it pushes), or lower (negative); else 0. */
 int sn_x87_stack_change(const sn_insn *insn);
 

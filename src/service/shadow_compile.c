@@ -253,8 +253,9 @@ static bool flow_touches_memory(const looking *at, const sn_flow *flow) {
 }
 
 /** Whether the rule is sharper where it knows the values that registers have before the instruction. */
-static bool wants_values(const sn_flow *flow) {
-    if (flow->guard.kind == SN_GUARD_MASK || flow->guard.kind == SN_GUARD_COUNT) return true;
+static bool wants_values(const sn_flow *flow, const sn_insn *insn) {
+    if (flow->guard.kind) return true;
+    if (flow->class == SN_FLOW_KEEP_LOW || flow->class == SN_FLOW_UPWARD || sn_special_form_of(insn)) return true;
     bool is_shift = flow->class >= SN_FLOW_SHIFT_LEFT && flow->class <= SN_FLOW_ROTATE_RIGHT && flow->amount == SN_FLOW_VARIABLE;
     if (is_shift) return true;
     if (sn_shadow_ruling->kind == SN_SHADOW_LABELS) return false;
@@ -264,7 +265,7 @@ static bool wants_values(const sn_flow *flow) {
 
 static bool begins_group(const looking *at) {
     for (unsigned i = 0; i < at->flow_count; i++)
-        if (matters(at, &at->flows[i]) && (flow_touches_memory(at, &at->flows[i]) || wants_values(&at->flows[i]))) return true;
+        if (matters(at, &at->flows[i]) && (flow_touches_memory(at, &at->flows[i]) || wants_values(&at->flows[i], &at->block->insns[at->index]))) return true;
     return false;
 }
 
@@ -286,8 +287,10 @@ static void add_flow(const looking *at, const sn_flow *flow) {
     to->lane_size = flow->lane_size;
     to->source_lane_size = flow->source_lane_size;
     to->scale_shift = flow->scale_shift;
-    to->element_size = flow->element_size;
+    to->special = (uint8_t)sn_special_form_of(&at->block->insns[at->index]);
     to->amount = flow->amount;
+    to->move_condition = flow->guard.kind == SN_GUARD_CONDITION && flow->guard.condition.flags
+                             ? (int8_t)sn_move_condition_of(&at->block->insns[at->index]) : -1;
     to->guard = flow->guard.kind;
     to->guard_lane = flow->guard.lane_size;
     to->count_mask = flow->guard.count_mask;

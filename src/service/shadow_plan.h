@@ -61,9 +61,10 @@ typedef struct sn_plan_piece {
 
 typedef struct sn_plan_flow {
     uint8_t class, source_count, lane_size, source_lane_size, scale_shift;
-    uint8_t element_size;
+    uint8_t special;      /**< sn_special_form */
     uint8_t is_last;      /**< of its instruction: what was computed is written now */
     uint8_t guard;        /**< sn_flow_guard_kind */
+    int8_t move_condition; /**< guarded by flags: the condition code, or -1 */
     int8_t stack_change;  /**< of an instruction's last one: by how many the x87 stack grows */
     uint16_t guard_lane, count_mask, amount, table_size;
     sn_plan_piece destination, condition, otherwise;
@@ -112,6 +113,8 @@ typedef struct sn_plan_view {
 void sn_shadow_enter(sn_thread *thread, const sn_plan_group *group, uint64_t found, uint64_t zero, uint64_t stack_pointer);
 uint64_t sn_shadow_general(const sn_plan_view *view, unsigned reg);
 uint64_t sn_shadow_mask_value(unsigned reg);
+/** The flags (SN_FLAG_*), where they are needed behind the place of the code. */
+unsigned sn_shadow_flags_value(const sn_plan_view *view);
 uint64_t sn_shadow_segment_base(const sn_plan_view *view, unsigned segment);
 /** Bits of the registers that a system call sets. */
 extern const uint64_t sn_shadow_system_call_results;

@@ -6,6 +6,7 @@
  * "Using Valgrind to detect undefined value errors with bit-precision", 2005, 2.3).
  * Compiled for general registers only; runs in the code cache.
  */
+#include "isa/isa.h"
 #include "service/shadow_plan.h"
 
 #define ONES UINT64_MAX
@@ -117,9 +118,16 @@ static uint64_t shifted(sn_shadow_kind kind, const sn_plan_flow *flow, const uin
 
 /* -------------------------------------------------------------------------------------- one lane, as words */
 
-/** Bit numbers of the first set bit: it does not matter what is behind a bit that is set for certain. */
+/**
+ * Bit numbers of the first set bit: it does not matter what is behind a bit that is set for certain. Nor, so it is taken here, where
+ * some bits in front are certain: code that searches vectors beyond the end of its data compares the number with the length that
+ * is left, and by that alone drops what it found behind (the C library's memchr and strnlen do). Bits of shadow cannot say of a number
+ * that it is at least so large.
+ */
 static uint64_t searched(sn_shadow_kind kind, unsigned class, uint64_t shadow, const sn_shadow_values_known *values, unsigned bytes) {
     uint64_t certain = values->known & 1 ? values->values[0] & ~shadow : 0;
+    bool is_first_certain = class == SN_FLOW_TRAILING_ZEROS ? !(shadow & 1) : !(shadow >> (8 * bytes - 1) & 1);
+    if (kind == SN_SHADOW_BITS && values->known & 1 && is_first_certain && !certain) return 0;
     if (kind == SN_SHADOW_BITS && certain) {
         uint64_t before = class == SN_FLOW_TRAILING_ZEROS ? (certain & -certain) - 1 : ~(ONES >> __builtin_clzll(certain));
         if (!(shadow & before)) return 0;
@@ -127,10 +135,40 @@ static uint64_t searched(sn_shadow_kind kind, unsigned class, uint64_t shadow, c
     return spread(kind, shadow, bytes);
 }
 
+/** Bits below a number. */
+static uint64_t below(uint64_t number) { return (number & 0xff) >= 64 ? ONES : (UINT64_C(1) << (number & 0xff)) - 1; }
+
+static uint64_t kept_low(sn_shadow_kind kind, const sn_plan_flow *flow, const uint64_t *s, const sn_shadow_values_known *values,
+                         unsigned bytes) {
+    bool is_known = flow->source_count > 1 && values->known & 2 && !(s[1] & 0xff);
+    if (!is_known) return (s[0] | spread(kind, flow->source_count > 1 ? s[1] : 0, bytes)) & mask_of(bytes);
+    uint64_t number = values->values[1] & 0xff;
+    return s[0] & mask_of(bytes) & (kind == SN_SHADOW_BITS ? below(number) : below((number + 7) & ~UINT64_C(7)));
+}
+
 static uint64_t extended(sn_shadow_kind kind, uint64_t word, unsigned from, unsigned to) {
     if (from >= to || !from) return word & mask_of(to);
     uint64_t top = kind == SN_SHADOW_BITS ? (word >> (8 * from - 1) & 1 ? 0xff : 0) : word >> 8 * (from - 1) & 0xff;
     return (word | (top * EVERY_BYTE & ~mask_of(from))) & mask_of(to);
+}
+
+static bool is_low_bit(unsigned special) { return special >= SN_SPECIAL_LOW_BIT_CLEARED && special <= SN_SPECIAL_LOW_BIT_ISOLATED; }
+
+static bool changes_bit(const sn_plan_flow *flow, const sn_shadow_values_known *values, unsigned bytes) {
+    bool is_form = flow->special >= SN_SPECIAL_BIT_SET && flow->special <= SN_SPECIAL_BIT_FLIPPED;
+    return is_form && flow->class == SN_FLOW_ANY && flow->source_count == 2 && values->known & 2 && bytes > 1;
+}
+
+/** Only the bit that is named becomes another one: what it was does not matter if it is set, or cleared. */
+static uint64_t changed_bit(sn_shadow_kind kind, const sn_plan_flow *flow, uint64_t shadow, const sn_shadow_values_known *values, unsigned bytes) {
+    uint64_t bit = UINT64_C(1) << (values->values[1] % (8 * bytes));
+    return kind == SN_SHADOW_BITS && flow->special != SN_SPECIAL_BIT_FLIPPED ? shadow & ~bit : shadow;
+}
+
+/** Whether a bit is set for certain, and those below it are certain. */
+static bool lowest_is_certain(uint64_t shadow, const sn_shadow_values_known *values) {
+    uint64_t certain = values->known & 1 ? values->values[0] & ~shadow : 0;
+    return certain && !(shadow & ((certain & -certain) - 1));
 }
 
 /** `bytes`: of the result's lane; `from`: of the first source's. */
@@ -155,19 +193,23 @@ static uint64_t lane_shadow(sn_shadow_kind kind, const sn_plan_flow *flow, const
     case SN_FLOW_ADD:
         if (kind == SN_SHADOW_BITS && flow->scale_shift) all = s[0] | s[1] << flow->scale_shift | (flow->source_count > 2 ? s[2] : 0);
         return upwards(kind, all) & mask_of(bytes);
+    case SN_FLOW_UPWARD:
+        if (is_low_bit(flow->special) && kind == SN_SHADOW_BITS && lowest_is_certain(s[0], values))
+            return flow->special == SN_SPECIAL_LOW_BIT_CLEARED ? s[0] : 0;
+        return upwards(kind, all) & mask_of(bytes);
     case SN_FLOW_SUBTRACT:
-    case SN_FLOW_MULTIPLY:
-    case SN_FLOW_UPWARD: return upwards(kind, all) & mask_of(bytes);
+    case SN_FLOW_MULTIPLY: return upwards(kind, all) & mask_of(bytes);
     case SN_FLOW_SHIFT_LEFT:
     case SN_FLOW_SHIFT_RIGHT:
     case SN_FLOW_SHIFT_ARITHMETIC:
     case SN_FLOW_ROTATE_LEFT:
     case SN_FLOW_ROTATE_RIGHT: return shifted(kind, flow, s, values, bytes);
-    case SN_FLOW_KEEP_LOW: return (s[0] | spread(kind, flow->source_count > 1 ? s[1] : 0, bytes)) & mask_of(bytes);
+    case SN_FLOW_KEEP_LOW: return kept_low(kind, flow, s, values, bytes);
     case SN_FLOW_TRAILING_ZEROS:
     case SN_FLOW_LEADING_ZEROS: return searched(kind, flow->class, s[0], values, bytes);
-    default: return spread(kind, all, bytes);
+    default: break;
     }
+    return changes_bit(flow, values, bytes) && !s[1] ? changed_bit(kind, flow, s[0], values, bytes) : spread(kind, all, bytes);
 }
 
 /* ------------------------------------------------------------------------------------------- whole operands */
@@ -283,6 +325,15 @@ static bool has_narrow_lanes(const sn_plan_flow *flow, const sn_shadow_step *ste
     return true;
 }
 
+/** Texts whose first bytes are certain: what is behind their end does not matter, and that they end before what is not certain is
+    taken from that the C library reads whole vectors of texts, and no others. */
+static bool are_certain_texts(sn_shadow_kind kind, const sn_plan_flow *flow, const sn_shadow_step *step) {
+    if (kind != SN_SHADOW_BITS || flow->special != SN_SPECIAL_TEXT_COMPARED) return false;
+    for (unsigned i = 0; i < step->source_count; i++)
+        if (step->source_sizes[i] == 16 && step->sources[i][0]) return false;
+    return true;
+}
+
 void sn_shadow_apply(sn_shadow_kind kind, const sn_plan_flow *flow, const sn_shadow_step *step, const sn_shadow_values_known *values) {
     unsigned lane = step->lane_size ? step->lane_size : step->size;
     switch (flow->class) {
@@ -292,6 +343,10 @@ void sn_shadow_apply(sn_shadow_kind kind, const sn_plan_flow *flow, const sn_sha
     case SN_FLOW_LANE_BITS: into_bits(kind, step, false); return;
     case SN_FLOW_BIT_LANES: from_bits(kind, step); return;
     default: break;
+    }
+    if (are_certain_texts(kind, flow, step)) {
+        for (unsigned i = 0; i < step->size; i++) *(volatile uint8_t *)&step->destination[i] = 0;
+        return;
     }
     if (has_narrow_lanes(flow, step) && flow->class != SN_FLOW_PERMUTE) by_lanes(kind, flow, step, values);
     else if (goes_by_bytes(flow->class) && !step->lane_size) by_bytes(step);
@@ -328,6 +383,9 @@ static uint64_t result_value(unsigned class, const uint64_t *v) {
     case SN_FLOW_AND_NOT: return ~v[0] & v[1];
     case SN_FLOW_ADD: return v[0] + v[1];
     case SN_FLOW_SUBTRACT: return v[0] - v[1];
+    case SN_FLOW_KEEP_LOW: return v[0] & below(v[1]);
+    case SN_FLOW_COPY:
+    case SN_FLOW_ZERO_EXTEND: return v[0];
     default: return 0;
     }
 }
@@ -336,7 +394,8 @@ static uint64_t flags_of_bits(const sn_plan_flow *flow, const sn_shadow_step *st
     unsigned bytes = step->size;
     uint64_t result = load(step->destination, bytes), low = all;
     bool both = flow->source_count == 2 && (values->known & 3) == 3;
-    bool has_one = both && (result_value(flow->class, values->values) & mask_of(bytes) & ~result);
+    bool is_copy = (flow->class == SN_FLOW_COPY || flow->class == SN_FLOW_ZERO_EXTEND) && values->known & 1;
+    bool has_one = (both || is_copy) && (result_value(flow->class, values->values) & mask_of(bytes) & ~result);
     certainty c = {0};
     if (both && flow->class == SN_FLOW_SUBTRACT) {
         uint64_t s[2] = {load(step->sources[0], bytes), load(step->sources[1], bytes)};
@@ -359,7 +418,7 @@ uint64_t sn_shadow_flags_of(sn_shadow_kind kind, const sn_plan_flow *flow, const
         all |= load(step->sources[i], step->source_sizes[i] < 8 ? step->source_sizes[i] : 8);
         whole |= any_of(kind, step->sources[i], step->source_sizes[i]);
     }
-    if (!whole) return 0;
+    if (!whole || are_certain_texts(kind, flow, step)) return 0;
     if (kind == SN_SHADOW_LABELS) return whole * EVERY_BYTE;
     bool is_sharp = !step->lane_size && step->size <= 8 && flow->class != SN_FLOW_ANY && flow->class != SN_FLOW_BIT;
     if (flow->class == SN_FLOW_BIT && step->size <= 8 && (flow->amount != SN_FLOW_VARIABLE || (values->known & 2 && flow->source_count > 1))) {

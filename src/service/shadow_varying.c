@@ -12,7 +12,11 @@ typedef struct part {
     uint16_t offset, size; /**< in sn_thread.shadow; size 0: there is none */
     uint8_t dirty;
     bool by_bytes;         /**< byte N of it is byte N of the operand */
+    uint8_t lane;          /**< lane N of it, of so many bytes, depends on lane N of the operand; 0: all on all */
+    uint8_t bit_lane;      /**< bit N of it depends on lane N of the operand, of so many bytes */
 } part;
+
+static bool has_place(const part *p) { return p->by_bytes || p->lane || p->bit_lane; }
 
 typedef struct varying {
     bool is_repeated, is_state;
@@ -63,8 +67,11 @@ static void note_flow(varying *made, const sn_operand *operands, const sn_flow *
             made->sets_flags = true;
         } else if (is_memory(operands, from) && !made->loaded.size) {
             made->loaded = part_of(to, &flow->destination);
-            made->loaded.by_bytes = is_copy(flow) && !made->is_repeated && !is_gathered(&operands[from->operand]);
-            if (made->loaded.by_bytes) made->memory = operands[from->operand];
+            bool in_order = !made->is_repeated && !is_gathered(&operands[from->operand]) && !from->every_lane && !from->offset;
+            made->loaded.by_bytes = in_order && is_copy(flow);
+            if (in_order && flow->class == SN_FLOW_LANE_BITS) made->loaded.bit_lane = flow->source_lane_size;
+            else if (in_order && flow->lane_size == flow->source_lane_size && flow->class != SN_FLOW_PERMUTE) made->loaded.lane = flow->lane_size;
+            if (has_place(&made->loaded)) made->memory = operands[from->operand];
         }
     }
     if (!is_memory(operands, &flow->destination) || !flow->source_count || is_memory(operands, &flow->sources[0])) return;
@@ -95,6 +102,20 @@ static uint8_t joined(const uint8_t *from, unsigned size) {
 static void load(sn_thread *thread, const varying *made, uint64_t start, const sn_access *access, uint8_t *rest) {
     const uint8_t *shadow = sn_shadow_at(sn_shadow_ruling->memory, access->address);
     uint64_t offset = access->address - start;
+    uint8_t *own = thread->shadow + made->loaded.offset;
+    uint8_t about = made->loaded.lane || made->loaded.bit_lane ? joined(shadow, access->size) : 0;
+    if (made->loaded.bit_lane && offset / made->loaded.bit_lane < 64) {
+        unsigned bit = (unsigned)(offset / made->loaded.bit_lane);
+        own[bit / 8] |= sn_shadow_ruling->kind == SN_SHADOW_BITS ? (uint8_t)((about != 0) << bit % 8) : about;
+        sn_shadow_note(thread, made->loaded.dirty);
+        return;
+    }
+    if (made->loaded.lane && offset + made->loaded.lane <= made->loaded.size) {
+        unsigned first = (unsigned)(offset / made->loaded.lane * made->loaded.lane);
+        for (unsigned i = 0; i < made->loaded.lane; i++) own[first + i] |= about;
+        sn_shadow_note(thread, made->loaded.dirty);
+        return;
+    }
     if (!made->loaded.by_bytes || offset + access->size > made->loaded.size) {
         *rest |= joined(shadow, access->size);
         return;
@@ -122,7 +143,7 @@ static void spread(sn_thread *thread, const varying *made, uint8_t about) {
 static void follow(sn_thread *thread, const sn_access *accesses, size_t count, void *data) {
     const varying *made = data;
     const sn_access *read = NULL;
-    uint64_t start = made->loaded.by_bytes || (made->stored.by_bytes && !made->is_repeated) ? operand_address(thread, &made->memory) : 0;
+    uint64_t start = has_place(&made->loaded) || (made->stored.by_bytes && !made->is_repeated) ? operand_address(thread, &made->memory) : 0;
     uint8_t rest = 0;
     for (size_t i = 0; i < count; i++) {
         const sn_access *access = &accesses[i];

@@ -33,6 +33,16 @@ uint64_t sn_shadow_general(const sn_plan_view *view, unsigned reg) {
     return thread->rare_saved >> reg & 1 ? thread->saved[reg] : thread->kept[reg];
 }
 
+/** As lahf and seto have left them (Intel SDM volume 2, LAHF). */
+unsigned sn_shadow_flags_value(const sn_plan_view *view) {
+    static const uint8_t order[8] = {SN_FLAG_CARRY, 0, SN_FLAG_PARITY, 0, SN_FLAG_ADJUST, 0, SN_FLAG_ZERO, SN_FLAG_SIGN};
+    uint64_t saved = view->thread->saved_flags;
+    unsigned flags = saved & 1 ? SN_FLAG_OVERFLOW : 0;
+    for (unsigned i = 0; i < 8; i++)
+        if (saved >> (8 + i) & 1) flags |= order[i];
+    return flags;
+}
+
 uint64_t sn_shadow_segment_base(const sn_plan_view *view, unsigned segment) {
     const sn_thread *thread = view->thread;
     uint64_t base;
