@@ -218,6 +218,11 @@ static sn_plan_piece piece_of(const looking *at, const sn_flow *flow, const sn_f
         use_general(&piece, operand->reg, from->offset + (operand->displacement ? 1 : 0), is_first);
     } else if (register_of(operand, &form)) {
         use_register(&piece, &form, from->offset);
+        if (operand->place == SN_PLACE_VECTOR && is_first) {
+            piece.value = SN_VALUE_VECTOR;
+            piece.reg = operand->reg;
+            piece.shift = (uint8_t)from->offset;
+        }
         if (operand->place == SN_PLACE_MASK && is_first && !from->offset) {
             piece.value = SN_VALUE_MASK;
             piece.reg = operand->reg;
@@ -259,7 +264,7 @@ static bool wants_values(const sn_flow *flow, const sn_insn *insn) {
     bool is_shift = flow->class >= SN_FLOW_SHIFT_LEFT && flow->class <= SN_FLOW_ROTATE_RIGHT && flow->amount == SN_FLOW_VARIABLE;
     if (is_shift) return true;
     if (sn_shadow_ruling->kind == SN_SHADOW_LABELS) return false;
-    return flow->class == SN_FLOW_AND || flow->class == SN_FLOW_OR || flow->class == SN_FLOW_AND_NOT || flow->destination.flags ||
+    return flow->class == SN_FLOW_AND || flow->class == SN_FLOW_OR || flow->class == SN_FLOW_MINIMUM || flow->class == SN_FLOW_AND_NOT || flow->destination.flags ||
            flow->class == SN_FLOW_TRAILING_ZEROS || flow->class == SN_FLOW_LEADING_ZEROS;
 }
 
@@ -287,6 +292,7 @@ static void add_flow(const looking *at, const sn_flow *flow) {
     to->lane_size = flow->lane_size;
     to->source_lane_size = flow->source_lane_size;
     to->scale_shift = flow->scale_shift;
+    to->is_least = flow->class == SN_FLOW_MINIMUM && !flow->is_signed && !flow->is_float && flow->lane_size;
     to->special = (uint8_t)sn_special_form_of(&at->block->insns[at->index]);
     to->amount = flow->amount;
     to->move_condition = flow->guard.kind == SN_GUARD_CONDITION && flow->guard.condition.flags

@@ -43,6 +43,7 @@ typedef enum sn_plan_value {
     SN_VALUE_GENERAL,  /**< general register `reg`, from byte `shift` on */
     SN_VALUE_MEMORY,
     SN_VALUE_MASK,     /**< mask register `reg` */
+    SN_VALUE_VECTOR,   /**< vector register `reg`, from byte `shift` on: for least lanes only */
 } sn_plan_value;
 
 typedef struct sn_plan_piece {
@@ -62,6 +63,7 @@ typedef struct sn_plan_piece {
 typedef struct sn_plan_flow {
     uint8_t class, source_count, lane_size, source_lane_size, scale_shift;
     uint8_t special;      /**< sn_special_form */
+    uint8_t is_least;     /**< unsigned minima of lanes: where one is zero for certain, the other does not matter */
     uint8_t is_last;      /**< of its instruction: what was computed is written now */
     uint8_t guard;        /**< sn_flow_guard_kind */
     int8_t move_condition; /**< guarded by flags: the condition code, or -1 */
@@ -113,6 +115,8 @@ typedef struct sn_plan_view {
 void sn_shadow_enter(sn_thread *thread, const sn_plan_group *group, uint64_t found, uint64_t zero, uint64_t stack_pointer);
 uint64_t sn_shadow_general(const sn_plan_view *view, unsigned reg);
 uint64_t sn_shadow_mask_value(unsigned reg);
+/** All 64 bytes, as far as the processor has them. */
+void sn_shadow_vector_value(unsigned reg, uint8_t bytes[64]);
 /** The flags (SN_FLAG_*), where they are needed behind the place of the code. */
 unsigned sn_shadow_flags_value(const sn_plan_view *view);
 uint64_t sn_shadow_segment_base(const sn_plan_view *view, unsigned segment);

@@ -401,6 +401,8 @@ static uint64_t flags_of_bits(const sn_plan_flow *flow, const sn_shadow_step *st
         uint64_t s[2] = {load(step->sources[0], bytes), load(step->sources[1], bytes)};
         c = compared(values, s, bytes);
     }
+    if (both && flow->class == SN_FLOW_ADD && !load(step->sources[1], step->source_sizes[1] < 8 ? step->source_sizes[1] : 8))
+        c.inequality = (values->values[0] ^ -values->values[1]) & ~load(step->sources[0], bytes) & mask_of(bytes);
     uint64_t flags = 0;
     if (!c.unsigned_order) flags |= UINT64_C(1);                                     /* carry */
     if (result & 0xff) flags |= UINT64_C(1) << 8;                                    /* parity */

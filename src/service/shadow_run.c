@@ -167,6 +167,43 @@ static void guard(const sn_plan_view *view, const sn_plan_flow *flow, uint8_t *r
 
 /* -------------------------------------------------------------------------------------------------------- flows */
 
+/** The bytes of a vector source's value, into `room`; NULL if it is not known. */
+static const uint8_t *vector_value(const sn_plan_view *view, const sn_plan_piece *piece, uint8_t room[WIDEST]) {
+    if (piece->value == SN_VALUE_VECTOR) {
+        sn_shadow_vector_value(piece->reg, room);
+        return room + piece->shift;
+    }
+    bool is_known = piece->value == SN_VALUE_MEMORY && piece->size <= WIDEST && sn_copy_safely(room, (const void *)piece_address(view, piece), piece->size);
+    return is_known ? room : NULL;
+}
+
+/** Where a lane of a source is zero, and clean, so is the minimum. */
+static void clean_least(const sn_plan_view *view, const sn_plan_flow *flow, const sn_shadow_step *step, uint8_t *result) {
+    uint8_t room[WIDEST];
+    for (unsigned i = 0; i < flow->source_count; i++) {
+        const sn_plan_piece *piece = &flow->sources[i];
+        const uint8_t *value = piece->size < step->size ? NULL : vector_value(view, piece, room);
+        if (!value) continue;
+        for (unsigned at = 0; at + flow->lane_size <= step->size; at += flow->lane_size) {
+            uint8_t any = 0;
+            for (unsigned n = at; n < at + flow->lane_size; n++) any |= value[n] | step->sources[i][n];
+            for (unsigned n = at; n < at + flow->lane_size && !any; n++) *(volatile uint8_t *)&result[n] = 0;
+        }
+    }
+}
+
+/** Bytes that are chosen by bytes whose values are known, and clean. */
+static void choose_bytes(const sn_plan_view *view, const sn_plan_flow *flow, const sn_shadow_step *step, uint8_t *result) {
+    enum { LANE = 16 };
+    uint8_t room[WIDEST];
+    if (flow->class != SN_FLOW_PERMUTE || flow->source_count != 2 || step->size > LANE) return; /* what lies beyond may not be known */
+    const uint8_t *chosen = vector_value(view, &flow->sources[1], room);
+    for (unsigned i = 0; i < step->size && chosen; i++) {
+        if (step->sources[1][i]) continue;
+        *(volatile uint8_t *)&result[i] = chosen[i] & 0x80 ? 0 : step->sources[0][chosen[i] % LANE];
+    }
+}
+
 static void compute(const sn_plan_view *view, const sn_plan_flow *flow, uint8_t *result) {
     uint64_t rooms[SN_FLOW_MOST_SOURCES];
     sn_shadow_step step;
@@ -189,6 +226,8 @@ static void compute(const sn_plan_view *view, const sn_plan_flow *flow, uint8_t 
     sn_shadow_function *own = sn_shadow_ruling->functions[flow->class];
     if (own) own(view->thread, &step);
     else sn_shadow_apply(sn_shadow_ruling->kind, flow, &step, &values);
+    if (flow->special == SN_SPECIAL_BYTES_CHOSEN && !own && !view->in_engine) choose_bytes(view, flow, &step, result);
+    if (flow->is_least && !own && !view->in_engine && step.size <= WIDEST) clean_least(view, flow, &step, result);
     if (to_flags) *(volatile uint64_t *)result = sn_shadow_flags_of(sn_shadow_ruling->kind, flow, &step, &values);
     if (flow->guard) guard(view, flow, result);
 }

@@ -22,6 +22,7 @@
 #include <sonde/shadow.h>
 
 #include "addressability.h"
+#include "definedness.h"
 #include "memcheck.h"
 #include "strings.h"
 
@@ -152,6 +153,7 @@ void mc_checks_tell(sn_thread *thread) {
         tell(thread, &state->items[i]);
     }
     state->count = 0;
+    mc_definedness_tell(thread);
 }
 
 /** Room for one more; NULL: it is not told. */

@@ -16,6 +16,7 @@
 
 #include <sonde/shadow.h>
 
+#include "checks.h"
 #include "memcheck.h"
 
 static const sn_shadow_memory *shadow; /**< NULL: nothing is followed */
@@ -75,7 +76,10 @@ typedef struct found_values {
 
 static sn_slot found_slot;
 
-static void tell(sn_thread *thread) {
+void mc_definedness_tell(sn_thread *thread) {
+    if (shadow == NULL) {
+        return;
+    }
     found_values *found = (found_values *)(uintptr_t)*sn_slot_of(thread, found_slot);
     for (uint64_t i = 0; found != NULL && i < found->count; i++) {
         mc_report_undefined(thread, found->items[i]->instruction, found->items[i]->size, found->items[i]->is_condition, NULL);
@@ -97,7 +101,7 @@ static SN_FAST void note(sn_thread *thread, uint64_t data, uint64_t value, sn_co
     }
     if (found != NULL && found->count < MOST_FOUND) {
         found->items[found->count++] = of;
-        sn_attend(thread, tell);
+        sn_attend(thread, mc_checks_tell);
     }
 }
 

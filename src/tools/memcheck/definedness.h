@@ -25,6 +25,9 @@ bool mc_find_undefined(uint64_t start, uint64_t size, uint64_t *where);
 void mc_definedness_thread_start(sn_thread *thread);
 void mc_definedness_thread_end(sn_thread *thread);
 
+/** Report what the running thread has found and nobody has been told of yet: mc_checks_tell() does. */
+void mc_definedness_tell(sn_thread *thread);
+
 /** The engine's callbacks of these names. */
 void mc_definedness_call_before(sn_thread *thread, const sn_system_call *call);
 void mc_definedness_call_after(sn_thread *thread, const sn_system_call *call);

@@ -18,6 +18,7 @@
 
 #include "address.h"
 #include "blocks.h"
+#include "definedness.h"
 #include "memcheck.h"
 
 typedef enum action { ALLOCATE, ALLOCATE_CLEARED, ALLOCATE_TO, REALLOCATE, FREE, MEASURE } action;
@@ -153,6 +154,7 @@ static void fail(sn_thread *thread, sn_hooked_call *call, int error) {
 
 static bool write_pointer(uint64_t to, uint64_t value) {
     struct iovec here = {&value, sizeof value}, there = {(void *)(uintptr_t)to, sizeof value};
+    mc_make_defined(to, sizeof value);
     return process_vm_writev(getpid(), &here, 1, &there, 1, 0) == (ssize_t)sizeof value;
 }
 
@@ -263,6 +265,7 @@ static bool begin(sn_thread *thread, sn_hooked_call *call) {
         int error = (int)call->word;
         struct iovec here = {&error, sizeof error}, there = {(void *)(uintptr_t)location, sizeof error};
         process_vm_writev(getpid(), &here, 1, &there, 1, 0);
+        mc_make_defined(location, sizeof error);
         sn_hook_return(call, 0);
     } else {
         answer(thread, of, call);

@@ -55,6 +55,7 @@ static void write_word(uint64_t to, uint64_t value) {
     struct iovec here = {&value, sizeof value}, there = {(void *)(uintptr_t)to, sizeof value};
     if (to != 0) {
         process_vm_writev(getpid(), &here, 1, &there, 1, 0);
+        mc_make_defined(to, sizeof value);
     }
 }
 

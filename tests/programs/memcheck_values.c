@@ -1,0 +1,114 @@
+/**
+ * @fileoverview Uses of undefined values, for memcheck: "errors" has those that must be reported, each with a comment that says so,
+ * in order; "thread" the same in a thread; "sound" what must be silent.
+ */
+#define _GNU_SOURCE
+#include <alloca.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#define APART __attribute__((noinline, noclone))
+static volatile uint64_t sum;
+#define SEE(what) do { if (what) sum++; } while (0)
+
+static APART void *hide(void *pointer) {
+    __asm__ volatile("" : "+r"(pointer));
+    return pointer;
+}
+
+static void errors(void) {
+    unsigned char *block = hide(malloc(64)), *other = hide(malloc(64));
+    memset(block, 1, 10);
+    SEE(block[9] == 1);
+    SEE(block[10] == 1);                                     /* error: jump */
+    sum += ((volatile unsigned char *)block)[other[1] & 7];  /* error: value */
+    other[2] &= 0x0f;
+    SEE(other[2] & 0x10);
+    SEE(other[2] & 0x01);                                    /* error: jump */
+    memcpy(other + 20, block + 5, 6);
+    SEE(other[24] == 1);
+    SEE(other[25] == 1);                                     /* error: jump */
+    struct { unsigned set : 3, not_set : 5; } *bits = hide(malloc(4));
+    bits->set = 2;
+    SEE(bits->set == 2);
+    SEE(bits->not_set == 3);                                 /* error: jump */
+    double *number = hide(malloc(16));
+    SEE(*number > 1.5);                                      /* error: jump */
+    int descriptor = open("/dev/null", O_WRONLY);
+    if (write(descriptor, block, 10) != 10) abort();
+    if (write(descriptor, block, 11) != 11) abort();         /* error: write */
+    uint32_t *words = hide(realloc(hide(malloc(8)), 800));
+    words[3] = 7;
+    SEE(words[3] == 7);
+    SEE(words[4] == 7);                                      /* error: jump */
+}
+
+static APART void texts(unsigned size) {
+    char *text = hide(malloc(size + 5)), *other = hide(malloc(size + 20)), *near = alloca(size + 1);
+    memset(text, 'a', size);
+    strcpy(text + size, "=yz");
+    near[size] = 0;
+    memcpy(near, text, size);
+    SEE(strlen(text) != size + 3);
+    SEE(strchr(text, '=') != text + size);
+    SEE(memchr(text, '=', size + 1) != text + size);
+    SEE(strnlen(text, size) != size);
+    SEE(strncmp(near, text, size));
+    strcpy(other, text);
+    SEE(strcmp(other, text));
+    SEE(memcmp(other, text, size + 4));
+    SEE(strstr(text, "=y") != text + size);
+    SEE(strcspn(text, "=") != size);
+    snprintf(other, size + 10, "%s%d", text, 12);
+    SEE(strlen(other) != size + 5);
+    free(text);
+    free(other);
+}
+
+static void sound(void) {
+    for (unsigned size = 1; size < 100; size++) texts(size);
+    struct { char byte; int word; } first, second;
+    first.byte = 1;
+    first.word = 2;
+    second = first;
+    memcpy(&first, &second, sizeof first);
+    SEE(first.byte == 1 && first.word == 2);
+    unsigned mixed = *(unsigned *)hide(malloc(4));
+    SEE((mixed & 0) == 0);
+    SEE((mixed | ~0u) == ~0u);
+    mixed ^= mixed & 0xffff0000;
+    SEE(mixed >> 16 == 0);
+    uint64_t *words = hide(malloc(64 * 8));
+    for (int i = 0; i < 64; i++) words[i] = (uint64_t)i;
+    for (int i = 0; i < 64; i++) SEE(words[i] * 3 + (words[63 - i] ^ 5) == 17);
+    char *zeros = hide(calloc(7, 11));
+    for (int i = 0; i < 77; i++) SEE(zeros[i]);
+    wchar_t wide[32];
+    SEE(mbstowcs(wide, "some text", 32) != 9 || wide[8] != L't');
+    int chosen = zeros[3] ? (int)mixed : 5;
+    SEE(chosen == 5);
+    char line[64];
+    snprintf(line, sizeof line, "%5.2f %lx", 2.5, 77ul);
+    SEE(line[3] == '5');
+    puts("sound");
+}
+
+static void *thread(void *argument) {
+    errors();
+    return argument;
+}
+
+int main(int count, char **arguments) {
+    const char *what = count > 1 ? arguments[1] : "";
+    pthread_t other;
+    if (!strcmp(what, "errors")) errors();
+    if (!strcmp(what, "sound")) sound();
+    if (!strcmp(what, "thread") && !pthread_create(&other, NULL, thread, NULL)) pthread_join(other, NULL);
+    return 0;
+}
