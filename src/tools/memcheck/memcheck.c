@@ -186,6 +186,12 @@ static void before_system_call(sn_thread *thread, const sn_system_call *call) {
         last_signal.thread = NULL;
     }
     mc_system_call_before(thread, call);
+    mc_definedness_call_before(thread, call);
+}
+
+static void after_system_call(sn_thread *thread, const sn_system_call *call) {
+    mc_definedness_call_after(thread, call);
+    mc_descriptors_after(thread, call);
 }
 
 static sn_thread *last_thread;
@@ -280,8 +286,6 @@ SN_EXPORT const sn_tool sn_tool_descriptor = {
     .instrument = instrument,
     .thread_start = thread_start,
     .thread_end = thread_end,
-    .system_call_before = mc_definedness_call_before,
-    .system_call_after = mc_definedness_call_after,
     .fork_child = fork_child,
     .exec = executes,
     .module_mapped = mc_checks_module_mapped,
@@ -289,7 +293,7 @@ SN_EXPORT const sn_tool sn_tool_descriptor = {
     .memory_protected = mc_memory_protected,
     .system_call_before = before_system_call,
     .signal = signalled,
-    .system_call_after = mc_descriptors_after,
+    .system_call_after = after_system_call,
     .request = mc_request,
     .dump = dump,
     .end = end,
