@@ -128,12 +128,6 @@ typedef enum sn_special_form {
 } sn_special_form;
 sn_special_form sn_special_form_of(const sn_insn *insn);
 
-/** The condition code (0 to 15) of a move between general registers, or from memory, that takes place by the flags; -1: it is
-    none. */
-int sn_move_condition_of(const sn_insn *insn);
-/** Whether a condition code holds with these flags (SN_FLAG_*). */
-bool sn_condition_holds(unsigned condition, unsigned flags);
-
 /** By how many registers an instruction makes the x87 register stack higher (1: it pushes), or lower (negative); else 0. */
 int sn_x87_stack_change(const sn_insn *insn);
 

@@ -295,8 +295,7 @@ static void add_flow(const looking *at, const sn_flow *flow) {
     to->is_least = flow->class == SN_FLOW_MINIMUM && !flow->is_signed && !flow->is_float && flow->lane_size;
     to->special = (uint8_t)sn_special_form_of(&at->block->insns[at->index]);
     to->amount = flow->amount;
-    to->move_condition = flow->guard.kind == SN_GUARD_CONDITION && flow->guard.condition.flags
-                             ? (int8_t)sn_move_condition_of(&at->block->insns[at->index]) : -1;
+    to->truth = flow->guard.truth;
     to->guard = flow->guard.kind;
     to->guard_lane = flow->guard.lane_size;
     to->count_mask = flow->guard.count_mask;

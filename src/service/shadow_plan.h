@@ -66,9 +66,9 @@ typedef struct sn_plan_flow {
     uint8_t is_least;     /**< unsigned minima of lanes: where one is zero for certain, the other does not matter */
     uint8_t is_last;      /**< of its instruction: what was computed is written now */
     uint8_t guard;        /**< sn_flow_guard_kind */
-    int8_t move_condition; /**< guarded by flags: the condition code, or -1 */
     int8_t stack_change;  /**< of an instruction's last one: by how many the x87 stack grows */
     uint16_t guard_lane, count_mask, amount, table_size;
+    uint64_t truth;       /**< of a guard by flags: as in sn_flow_guard */
     sn_plan_piece destination, condition, otherwise;
     /* source_count pieces, then table_size bytes, in whole words */
     sn_plan_piece sources[];

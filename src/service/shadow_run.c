@@ -4,7 +4,6 @@
  * All of an instruction's results are computed before any is written. Called where something is not clean, from inserted code:
  * compiled for general registers only.
  */
-#include "isa/isa.h"
 #include "jit/layout.h"
 #include "jit/runtime.h"
 #include "service/contexts.h"
@@ -129,12 +128,11 @@ static void merge_lanes(const sn_plan_view *view, const sn_plan_flow *flow, uint
     }
 }
 
-/** A search for a bit that leaves its destination alone where there is none: one that is set for certain is enough. */
+/** Of what takes place unless all of the condition is zero: one bit that is set for certain is enough. */
 static bool is_surely_set(const sn_plan_view *view, const sn_plan_flow *flow, const uint8_t *condition) {
     uint64_t value, shadow = 0;
-    bool searches = flow->class == SN_FLOW_TRAILING_ZEROS || flow->class == SN_FLOW_LEADING_ZEROS || flow->class == SN_FLOW_CONSTANT;
-    if (sn_shadow_ruling->kind != SN_SHADOW_BITS || flow->guard != SN_GUARD_CONDITION || !searches || flow->condition.size > 8) return false;
-    if (flow->condition.place == SN_PLAN_FLAGS || !value_of(view, &flow->condition, &value)) return false;
+    if (sn_shadow_ruling->kind != SN_SHADOW_BITS || flow->guard != SN_GUARD_NOT_ZERO || flow->condition.size > 8) return false;
+    if (!value_of(view, &flow->condition, &value)) return false;
     for (unsigned i = 0; i < flow->condition.size; i++) shadow |= (uint64_t)condition[i] << 8 * i;
     return value & ~shadow;
 }
@@ -146,8 +144,9 @@ static void merge_whole(const sn_plan_view *view, const sn_plan_flow *flow, uint
     for (unsigned i = 0; i < flow->condition.size || i == 0; i++) about |= condition[i];
     if (sn_shadow_ruling->kind == SN_SHADOW_BITS && about) about = 0xff;
     if (is_surely_set(view, flow, condition)) return;
-    if (flow->move_condition >= 0 && !about) { /* it is known which one it will be */
-        if (!sn_condition_holds((unsigned)flow->move_condition, sn_shadow_flags_value(view))) copy(result, otherwise, size);
+    if (flow->guard == SN_GUARD_CONDITION && flow->condition.place == SN_PLAN_FLAGS && !about && !view->in_engine) {
+        /* It is known which one it will be. */
+        if (!(flow->truth >> sn_shadow_flags_value(view) & 1)) copy(result, otherwise, size);
         return;
     }
     bool is_known = flow->guard == SN_GUARD_COUNT && !about && value_of(view, &flow->condition, &value);
