@@ -4,6 +4,7 @@
  * All of an instruction's results are computed before any is written. Called where something is not clean, from inserted code:
  * compiled for general registers only.
  */
+#include "isa/isa.h"
 #include "jit/layout.h"
 #include "jit/runtime.h"
 #include "service/contexts.h"
