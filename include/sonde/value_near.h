@@ -16,12 +16,13 @@ static inline bool sn_value_near_numbers(double a, double b, double tolerance) {
 
 /** Size of the numbers that a record's value is made of: 4, 8 or 10; 0: they are not compared. */
 static inline unsigned sn_value_near_element(const sn_value_record *record) {
-    static const unsigned char sizes[SN_VALUE_TYPES] = {
-        [SN_VALUE_SINGLE] = 4, [SN_VALUE_SINGLE_128] = 4, [SN_VALUE_SINGLE_256] = 4, [SN_VALUE_SINGLE_512] = 4,
-        [SN_VALUE_DOUBLE] = 8, [SN_VALUE_DOUBLE_128] = 8, [SN_VALUE_DOUBLE_256] = 8, [SN_VALUE_DOUBLE_512] = 8,
-        [SN_VALUE_EXTENDED] = 10,
-    };
-    if (record->type != SN_VALUE_OTHER) return sizes[record->type];
+    switch (record->type) {
+    case SN_VALUE_SINGLE: case SN_VALUE_SINGLE_128: case SN_VALUE_SINGLE_256: case SN_VALUE_SINGLE_512: return 4;
+    case SN_VALUE_DOUBLE: case SN_VALUE_DOUBLE_128: case SN_VALUE_DOUBLE_256: case SN_VALUE_DOUBLE_512: return 8;
+    case SN_VALUE_EXTENDED: return 10;
+    case SN_VALUE_OTHER: break;
+    default: return 0;
+    }
     const sn_value_site *site = sn_value_site_at(record->site);
     unsigned element = site->element_size;
     return site->is_float && (element == 4 || element == 8 || element == 10) && record->size % element == 0 ? element : 0;
