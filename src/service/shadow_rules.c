@@ -152,6 +152,29 @@ static uint64_t extended(sn_shadow_kind kind, uint64_t word, unsigned from, unsi
     return (word | (top * EVERY_BYTE & ~mask_of(from))) & mask_of(to);
 }
 
+static bool is_zero(const sn_plan_piece *piece) {
+    return piece->place == SN_PLAN_NOWHERE && piece->value == SN_VALUE_CONSTANT && !piece->constant;
+}
+
+/** A sum that moves the bits of one source and adds nothing: x + x, x << n + 0. By how many; -1 if it is none. */
+static int moved_by_sum(const sn_plan_flow *flow) {
+    const sn_plan_piece *sources = flow->sources;
+    for (unsigned i = 2; i < flow->source_count; i++)
+        if (!is_zero(&sources[i])) return -1;
+    if (flow->source_count < 2) return -1;
+    if (is_zero(&sources[0])) return flow->scale_shift;
+    bool is_same = sources[0].place == SN_PLAN_REGISTER && sources[1].place == SN_PLAN_REGISTER && sources[0].offset == sources[1].offset;
+    return is_same && sources[0].size == sources[1].size && !flow->scale_shift ? 1 : -1;
+}
+
+static uint64_t added(sn_shadow_kind kind, const sn_plan_flow *flow, const uint64_t *s, uint64_t all) {
+    if (kind == SN_SHADOW_LABELS) return upwards(kind, all);
+    int moved = moved_by_sum(flow);
+    if (moved >= 0) return s[1] << moved;
+    if (flow->scale_shift) all = s[0] | s[1] << flow->scale_shift | (flow->source_count > 2 ? s[2] : 0);
+    return upwards(kind, all);
+}
+
 static bool is_low_bit(unsigned special) { return special >= SN_SPECIAL_LOW_BIT_CLEARED && special <= SN_SPECIAL_LOW_BIT_ISOLATED; }
 
 static bool changes_bit(const sn_plan_flow *flow, const sn_shadow_values_known *values, unsigned bytes) {
@@ -190,9 +213,7 @@ static uint64_t lane_shadow(sn_shadow_kind kind, const sn_plan_flow *flow, const
     case SN_FLOW_AND: return (flow->source_count == 2 ? and_shadow(kind, s, values, none) : all) & mask_of(bytes);
     case SN_FLOW_OR: return (flow->source_count == 2 ? and_shadow(kind, s, values, both) : all) & mask_of(bytes);
     case SN_FLOW_AND_NOT: return (flow->source_count == 2 ? and_shadow(kind, s, values, first) : all) & mask_of(bytes);
-    case SN_FLOW_ADD:
-        if (kind == SN_SHADOW_BITS && flow->scale_shift) all = s[0] | s[1] << flow->scale_shift | (flow->source_count > 2 ? s[2] : 0);
-        return upwards(kind, all) & mask_of(bytes);
+    case SN_FLOW_ADD: return added(kind, flow, s, all) & mask_of(bytes);
     case SN_FLOW_UPWARD:
         if (is_low_bit(flow->special) && kind == SN_SHADOW_BITS && lowest_is_certain(s[0], values))
             return flow->special == SN_SPECIAL_LOW_BIT_CLEARED ? s[0] : 0;

@@ -104,8 +104,10 @@ static bool value_of(const sn_plan_view *view, const sn_plan_piece *piece, uint6
 
 /* ------------------------------------------------------------------------------------------------------- guards */
 
-/** Where the guard does not let the flow take place there is another shadow; and what it hangs on is in either. */
-static void merge_lanes(const sn_plan_view *view, const sn_plan_flow *flow, uint8_t *result, const uint8_t *otherwise, const uint8_t *condition) {
+/** Where the guard does not let the flow take place there is another shadow; and what it hangs on is in either, but for the lanes of
+    `zeros`: those are zero for certain, whether by the flow or by the guard. */
+static void merge_lanes(const sn_plan_view *view, const sn_plan_flow *flow, uint8_t *result, const uint8_t *otherwise, const uint8_t *condition,
+                        uint64_t zeros) {
     bool bits = sn_shadow_ruling->kind == SN_SHADOW_BITS;
     unsigned size = flow->destination.size, lane = flow->guard_lane ? flow->guard_lane : 1;
     uint64_t mask = 0;
@@ -120,6 +122,7 @@ static void merge_lanes(const sn_plan_view *view, const sn_plan_flow *flow, uint
     }
     for (unsigned at = 0, number = 0; at < size; at += lane, number++) {
         uint8_t about;
+        if (flow->otherwise.place == SN_PLAN_NOWHERE && number < 64 && zeros >> number & 1) continue;
         if (flow->guard == SN_GUARD_MASK) about = bits ? (condition[number / 8] >> number % 8 & 1 ? 0xff : 0) : condition[number / 8];
         else about = bits ? (condition[at + lane - 1] & 0x80 ? 0xff : 0) : condition[at + lane - 1];
         for (unsigned i = at; i < at + lane && i < size; i++) {
@@ -156,12 +159,13 @@ static void merge_whole(const sn_plan_view *view, const sn_plan_flow *flow, uint
         *(volatile uint8_t *)&result[i] = is_known ? (keeps ? otherwise[i] : result[i]) : (uint8_t)(result[i] | otherwise[i] | about);
 }
 
-static void guard(const sn_plan_view *view, const sn_plan_flow *flow, uint8_t *result) {
+/** `zeros`: lanes that the flow makes zero for certain. */
+static void guard(const sn_plan_view *view, const sn_plan_flow *flow, uint8_t *result, uint64_t zeros) {
     uint64_t rooms[2];
     const uint8_t *condition = shadow_of(view, &flow->condition, &rooms[0]);
     const uint8_t *otherwise = flow->destination.place == SN_PLAN_FLAGS ? view->thread->shadow + SN_SHADOW_FLAGS
                                                                         : shadow_of(view, &flow->otherwise, &rooms[1]);
-    if (flow->guard == SN_GUARD_MASK || flow->guard == SN_GUARD_HIGH_BITS) merge_lanes(view, flow, result, otherwise, condition);
+    if (flow->guard == SN_GUARD_MASK || flow->guard == SN_GUARD_HIGH_BITS) merge_lanes(view, flow, result, otherwise, condition, zeros);
     else merge_whole(view, flow, result, otherwise, condition);
 }
 
@@ -177,9 +181,10 @@ static const uint8_t *vector_value(const sn_plan_view *view, const sn_plan_piece
     return is_known ? room : NULL;
 }
 
-/** Where a lane of a source is zero, and clean, so is the minimum. */
-static void clean_least(const sn_plan_view *view, const sn_plan_flow *flow, const sn_shadow_step *step, uint8_t *result) {
+/** Where a lane of a source is zero, and clean, so is the minimum: these lanes, as bits. */
+static uint64_t clean_least(const sn_plan_view *view, const sn_plan_flow *flow, const sn_shadow_step *step, uint8_t *result) {
     uint8_t room[WIDEST];
+    uint64_t zeros = 0;
     for (unsigned i = 0; i < flow->source_count; i++) {
         const sn_plan_piece *piece = &flow->sources[i];
         const uint8_t *value = piece->size < step->size ? NULL : vector_value(view, piece, room);
@@ -188,8 +193,10 @@ static void clean_least(const sn_plan_view *view, const sn_plan_flow *flow, cons
             uint8_t any = 0;
             for (unsigned n = at; n < at + flow->lane_size; n++) any |= value[n] | step->sources[i][n];
             for (unsigned n = at; n < at + flow->lane_size && !any; n++) *(volatile uint8_t *)&result[n] = 0;
+            if (!any) zeros |= UINT64_C(1) << at / flow->lane_size;
         }
     }
+    return zeros;
 }
 
 /** Bytes that are chosen by bytes whose values are known, and clean. */
@@ -205,7 +212,7 @@ static void choose_bytes(const sn_plan_view *view, const sn_plan_flow *flow, con
 }
 
 static void compute(const sn_plan_view *view, const sn_plan_flow *flow, uint8_t *result) {
-    uint64_t rooms[SN_FLOW_MOST_SOURCES];
+    uint64_t rooms[SN_FLOW_MOST_SOURCES], zeros = 0;
     sn_shadow_step step;
     sn_shadow_values_known values;
     bool to_flags = flow->destination.place == SN_PLAN_FLAGS;
@@ -227,9 +234,9 @@ static void compute(const sn_plan_view *view, const sn_plan_flow *flow, uint8_t 
     if (own) own(view->thread, &step);
     else sn_shadow_apply(sn_shadow_ruling->kind, flow, &step, &values);
     if (flow->special == SN_SPECIAL_BYTES_CHOSEN && !own && !view->in_engine) choose_bytes(view, flow, &step, result);
-    if (flow->is_least && !own && !view->in_engine && step.size <= WIDEST) clean_least(view, flow, &step, result);
+    if (flow->is_least && !own && !view->in_engine && step.size <= WIDEST) zeros = clean_least(view, flow, &step, result);
     if (to_flags) *(volatile uint64_t *)result = sn_shadow_flags_of(sn_shadow_ruling->kind, flow, &step, &values);
-    if (flow->guard) guard(view, flow, result);
+    if (flow->guard) guard(view, flow, result, zeros);
 }
 
 static void put(const sn_plan_view *view, const sn_plan_piece *piece, const uint8_t *bytes) {

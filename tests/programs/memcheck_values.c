@@ -47,6 +47,41 @@ static void errors(void) {
     words[3] = 7;
     SEE(words[3] == 7);
     SEE(words[4] == 7);                                      /* error: jump */
+    char *text = hide(malloc(200));
+    memset(text, 'a', 199);
+    text[199] = 0;
+    SEE(strrchr(text, 'b') == text);
+    memcpy(text + 77, other + 40, 1);
+    SEE(strrchr(text, 'b') == text);                         /* error: jump */
+}
+
+static APART void wide_texts(unsigned size) {
+    wchar_t *text = hide(malloc((size + 11) * sizeof *text));
+    wmemset(text, 'a', size);
+    text[size] = 0;
+    SEE(wcsrchr(text, 'a') != (size ? text + size - 1 : NULL));
+    SEE(wcsrchr(text, 'b') != NULL);
+    SEE(wcschr(text, 'b') != NULL);
+    SEE(wcslen(text) != size);
+    free(text);
+}
+
+/** The upper bits of a word of which the lower ones are not set, and the other way round: sums that move bits. */
+static APART void moved_bits(void) {
+    unsigned *words = hide(malloc(8)), low = words[0] & 0xfff, moved = low;
+    __asm__("lea (%q1, %q1), %0" : "=r"(moved) : "r"(low));
+    SEE(moved >> 13);
+    SEE(moved & 1);
+    __asm__("lea 0(, %q1, 8), %0" : "=r"(moved) : "r"(low));
+    SEE(moved >> 15);
+    SEE(moved & 7);
+    moved = low;
+    __asm__("add %0, %0" : "+r"(moved));
+    SEE(moved >> 13);
+    SEE(moved & 1);
+    struct { unsigned before : 15, field : 16, behind : 1; } *bits = hide(words);
+    bits->field = 5;
+    SEE(bits->field == 7);
 }
 
 static APART void texts(unsigned size) {
@@ -57,6 +92,9 @@ static APART void texts(unsigned size) {
     memcpy(near, text, size);
     SEE(strlen(text) != size + 3);
     SEE(strchr(text, '=') != text + size);
+    SEE(strchr(text, '!') != NULL);
+    SEE(strrchr(text, '=') != text + size);
+    SEE(strrchr(text, '!') != NULL);
     SEE(memchr(text, '=', size + 1) != text + size);
     SEE(strnlen(text, size) != size);
     SEE(strncmp(near, text, size));
@@ -73,6 +111,9 @@ static APART void texts(unsigned size) {
 
 static void sound(void) {
     for (unsigned size = 1; size < 100; size++) texts(size);
+    for (unsigned size = 100; size < 700; size += 17) texts(size);
+    for (unsigned size = 0; size < 300; size += 7) wide_texts(size);
+    moved_bits();
     struct { char byte; int word; } first, second;
     first.byte = 1;
     first.word = 2;

@@ -18,6 +18,7 @@
 
 #include "checks.h"
 #include "memcheck.h"
+#include "strings.h"
 
 static const sn_shadow_memory *shadow; /**< NULL: nothing is followed */
 
@@ -58,13 +59,14 @@ bool mc_find_undefined(uint64_t start, uint64_t size, uint64_t *where) {
 /* --------------------------------------------------------------------------------------------------- reporting */
 
 /** A check in the program's code. Never freed: code refers to it. */
-typedef struct site {
+struct mc_value_site {
     sn_shadow_check check;
     uint64_t instruction;
     uint32_t registers;   /**< general registers that become defined when they are reported */
     uint32_t size;        /**< of the value */
     bool is_condition;    /**< flags */
-} site;
+};
+typedef mc_value_site site;
 
 enum { MOST_FOUND = 16 };
 
@@ -89,9 +91,16 @@ void mc_definedness_tell(sn_thread *thread) {
     }
 }
 
+static SN_FAST void add_found(sn_thread *thread, const site *of) {
+    found_values *found = (found_values *)(uintptr_t)*sn_slot_of(thread, found_slot);
+    if (found != NULL && found->count < MOST_FOUND) {
+        found->items[found->count++] = of;
+        sn_attend(thread, mc_checks_tell);
+    }
+}
+
 static SN_FAST void note(sn_thread *thread, uint64_t data, uint64_t value, sn_context context) {
     const site *of = (const site *)(uintptr_t)data;
-    found_values *found = (found_values *)(uintptr_t)*sn_slot_of(thread, found_slot);
     (void)value, (void)context;
     for (uint32_t left = of->registers; left != 0; left &= left - 1) {
         sn_shadow_set_register(thread, (uint8_t)__builtin_ctz(left), 0);
@@ -99,20 +108,29 @@ static SN_FAST void note(sn_thread *thread, uint64_t data, uint64_t value, sn_co
     if (of->is_condition) {
         sn_shadow_clean_flags(thread);
     }
-    if (found != NULL && found->count < MOST_FOUND) {
-        found->items[found->count++] = of;
-        sn_attend(thread, mc_checks_tell);
-    }
+    add_found(thread, of);
 }
 
-static site *new_site(sn_block *block, unsigned index, uint32_t registers, uint32_t size, bool is_condition) {
+static site *site_at(uint64_t address, uint32_t registers, uint32_t size, bool is_condition) {
     site *made = malloc(sizeof *made);
     if (made == NULL) {
         sn_fail(125, "memcheck: out of memory");
     }
-    *made = (site){.check = {note, (uint64_t)(uintptr_t)made}, .instruction = sn_block_instruction(block, index)->address,
+    *made = (site){.check = {note, (uint64_t)(uintptr_t)made}, .instruction = address,
                    .registers = registers, .size = size, .is_condition = is_condition};
     return made;
+}
+
+static site *new_site(sn_block *block, unsigned index, uint32_t registers, uint32_t size, bool is_condition) {
+    return site_at(sn_block_instruction(block, index)->address, registers, size, is_condition);
+}
+
+const mc_value_site *mc_definedness_site(uint64_t address) { return site_at(address, 0, 0, true); }
+
+SN_FAST void mc_definedness_look(sn_thread *thread, const mc_value_site *of, uint64_t start, uint64_t size) {
+    if (shadow != NULL && size != 0 && sn_shadow_covers(start, size) && sn_shadow_find_other(shadow, start, start + size, 0) != start + size) {
+        add_found(thread, of);
+    }
 }
 
 void mc_definedness_thread_start(sn_thread *thread) {
@@ -228,7 +246,11 @@ static bool check(sn_block *block, unsigned index) {
     }
     bool any = check_addresses(block, index);
     switch (kind) {
-    case SN_KIND_CONDITIONAL: return check_condition(block, index) || any;
+    case SN_KIND_CONDITIONAL:
+        if (mc_checks_is_library(sn_block_address(block)) && mc_strings_search_last(sn_block_reached_in(block))) {
+            return any;
+        }
+        return check_condition(block, index) || any;
     case SN_KIND_JUMP_INDIRECT:
     case SN_KIND_CALL_INDIRECT: return check_target(block, index) || any;
     default: return any;

@@ -21,6 +21,13 @@ void mc_copy_definedness(uint64_t to, uint64_t from, uint64_t size);
 /** The first byte of a range that is not wholly defined, to *where; false if there is none. */
 bool mc_find_undefined(uint64_t start, uint64_t size, uint64_t *where);
 
+/** Where values decide. Never freed: code refers to it. */
+typedef struct mc_value_site mc_value_site;
+/** The function that begins at `address` looks at values. */
+const mc_value_site *mc_definedness_site(uint64_t address);
+/** From SN_FAST functions: it is going to decide by `size` bytes from `start` on. If not all of them have values, that is reported soon. */
+void mc_definedness_look(sn_thread *thread, const mc_value_site *of, uint64_t start, uint64_t size);
+
 /** A thread begins, or ends. */
 void mc_definedness_thread_start(sn_thread *thread);
 void mc_definedness_thread_end(sn_thread *thread);

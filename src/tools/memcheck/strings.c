@@ -17,6 +17,7 @@
 
 #include "addressability.h"
 #include "checks.h"
+#include "definedness.h"
 
 typedef enum work {
     COPY,       /**< (to, from, bytes) */
@@ -24,6 +25,8 @@ typedef enum work {
     FIND,       /**< (from, byte, bytes) */
     COMPARE,    /**< (left, right, bytes) */
     LENGTH,     /**< (string) */
+    LAST,       /**< (string, byte): all of it, which must have values */
+    LAST_WIDE,  /**< the same of wide characters */
     LENGTH_N,   /**< (string, most bytes) */
     CHARACTER,  /**< (string, byte): up to it, or to the end */
     COMPARE_STRINGS,   /**< (left, right) */
@@ -46,7 +49,7 @@ static const function functions[] = {
     {"memmove", COPY, false}, {"__memmove_chk", COPY, false}, {"memset", FILL, false}, {"__memset_chk", FILL, false},
     {"memchr", FIND, false}, {"memcmp", COMPARE, false}, {"strlen", LENGTH, false},
     {"strnlen", LENGTH_N, false}, {"strchr", CHARACTER, false}, {"strchrnul", CHARACTER, false},
-    {"strrchr", LENGTH, false}, {"strcmp", COMPARE_STRINGS, false},
+    {"strrchr", LAST, false}, {"wcsrchr", LAST_WIDE, false}, {"strcmp", COMPARE_STRINGS, false},
     {"strncmp", COMPARE_STRINGS_N, false}, {"strcpy", COPY_STRING, true}, {"stpcpy", COPY_STRING, true},
     {"strncpy", COPY_STRING_N, true}, {"stpncpy", COPY_STRING_N, true}, {"strcat", APPEND, true}, {"strncat", APPEND_N, true},
 };
@@ -60,6 +63,7 @@ typedef struct body {
     bool overlap_is_wrong;
     sn_hook hook;
     mc_site *reads, *writes;
+    const mc_value_site *values;
 } body;
 
 static sn_hook resolvers[FUNCTIONS];
@@ -67,13 +71,20 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static body *bodies[MOST_BODIES];
 static unsigned body_count;
 
-bool mc_strings_know(uint64_t address) {
+static const body *known_body(uint64_t address) {
     for (unsigned i = 0; i < __atomic_load_n(&body_count, __ATOMIC_ACQUIRE); i++) {
         if (bodies[i]->address == address) {
-            return true;
+            return bodies[i];
         }
     }
-    return false;
+    return NULL;
+}
+
+bool mc_strings_know(uint64_t address) { return known_body(address) != NULL; }
+
+bool mc_strings_search_last(uint64_t address) {
+    const body *known = known_body(address);
+    return known != NULL && (known->of->does == LAST || known->of->does == LAST_WIDE);
 }
 
 /* ----------------------------------------------------------------------------------- what a function will access */
@@ -121,6 +132,21 @@ static SN_FAST uint64_t check_search(sn_thread *thread, const mc_site *of, uint6
         }
     }
     return done;
+}
+
+/** All of a text of wide characters, in bytes. */
+static SN_FAST uint64_t check_wide_text(sn_thread *thread, const mc_site *of, uint64_t from) {
+    enum { WIDE = 4 };
+    for (uint64_t done = 0;; done += WIDE) {
+        uint64_t good = reach_of(from + done, WIDE);
+        if (good < WIDE) {
+            mc_checks_note(thread, of, from + done + good);
+            return done;
+        }
+        if (*(const uint32_t *)(uintptr_t)(from + done) == 0) {
+            return done + WIDE;
+        }
+    }
 }
 
 /** Both sides are read up to the first difference. */
@@ -198,6 +224,12 @@ static SN_FAST bool body_begins(sn_thread *thread, sn_hooked_call *call) {
     case LENGTH:
         check_search(thread, of->reads, arguments[0], UINT64_MAX / 2, 0, true, &is_good);
         break;
+    case LAST:
+        mc_definedness_look(thread, of->values, arguments[0], check_search(thread, of->reads, arguments[0], UINT64_MAX / 2, 0, true, &is_good));
+        break;
+    case LAST_WIDE:
+        mc_definedness_look(thread, of->values, arguments[0], check_wide_text(thread, of->reads, arguments[0]));
+        break;
     case LENGTH_N:
         check_search(thread, of->reads, arguments[0], arguments[1], 0, true, &is_good);
         break;
@@ -241,6 +273,7 @@ static void add_body(const function *of, uint64_t address) {
         *made = (body){.of = of, .address = address, .overlap_is_wrong = of->overlap_is_wrong};
         made->reads = mc_checks_site(address, 1, false);
         made->writes = mc_checks_site(address, 1, true);
+        made->values = mc_definedness_site(address);
         made->hook = (sn_hook){.address = address, .way = SN_HOOK_FAST, .begin = body_begins, .data = made};
         bodies[body_count] = made;
         __atomic_store_n(&body_count, body_count + 1, __ATOMIC_RELEASE);
