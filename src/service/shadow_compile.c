@@ -280,6 +280,32 @@ static unsigned table_size(const sn_flow *flow) {
     return 0;
 }
 
+/** Whether one of the next instructions compares the register that the flow writes with something, and keeps no result but flags. */
+static bool is_compared_soon(const looking *at, const sn_flow *flow) {
+    enum { SOON = 3 };
+    const sn_operand *to = &at->operands[flow->destination.operand];
+    if (to->place != SN_PLACE_GENERAL) return false;
+    for (unsigned index = at->index + 1; index < at->block->count && index <= at->index + SOON; index++) {
+        unsigned count;
+        bool reads = false, writes_flags = false, writes_more = false;
+        const sn_operand *operands = sn_block_operands(at->block, index, &count);
+        for (unsigned i = 0; i < count; i++) {
+            bool written = operands[i].role & SN_ROLE_WRITTEN;
+            reads |= operands[i].place == SN_PLACE_GENERAL && operands[i].role == SN_ROLE_READ && operands[i].reg == to->reg;
+            writes_flags |= written && operands[i].place == SN_PLACE_FLAGS;
+            writes_more |= written && operands[i].place != SN_PLACE_FLAGS;
+        }
+        if (reads && writes_flags && !writes_more && count > 2) return true;
+    }
+    return false;
+}
+
+static uint8_t special_of(const looking *at, const sn_flow *flow) {
+    bool is_number = flow->class == SN_FLOW_TRAILING_ZEROS || flow->class == SN_FLOW_LEADING_ZEROS;
+    if (is_number && is_compared_soon(at, flow)) return SN_SPECIAL_NUMBER_COMPARED;
+    return (uint8_t)sn_special_form_of(&at->block->insns[at->index]);
+}
+
 static void add_flow(const looking *at, const sn_flow *flow) {
     unsigned table = table_size(flow);
     table = table > sizeof flow->table ? (unsigned)sizeof flow->table : table;
@@ -293,7 +319,7 @@ static void add_flow(const looking *at, const sn_flow *flow) {
     to->source_lane_size = flow->source_lane_size;
     to->scale_shift = flow->scale_shift;
     to->is_least = flow->class == SN_FLOW_MINIMUM && !flow->is_signed && !flow->is_float && flow->lane_size;
-    to->special = (uint8_t)sn_special_form_of(&at->block->insns[at->index]);
+    to->special = special_of(at, flow);
     to->amount = flow->amount;
     to->truth = flow->guard.truth;
     to->guard = flow->guard.kind;

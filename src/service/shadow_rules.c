@@ -122,12 +122,14 @@ static uint64_t shifted(sn_shadow_kind kind, const sn_plan_flow *flow, const uin
  * Bit numbers of the first set bit: it does not matter what is behind a bit that is set for certain. Nor, so it is taken here, where
  * some bits in front are certain: code that searches vectors beyond the end of its data compares the number with the length that
  * is left, and by that alone drops what it found behind (the C library's memchr and strnlen do). Bits of shadow cannot say of a number
- * that it is at least so large.
+ * that it is at least so large. Where a bit farther behind is certain this is taken only of a number that is compared soon
+ * (SN_SPECIAL_NUMBER_COMPARED): without that it is the length of a text of which a part has no value.
  */
-static uint64_t searched(sn_shadow_kind kind, unsigned class, uint64_t shadow, const sn_shadow_values_known *values, unsigned bytes) {
+static uint64_t searched(sn_shadow_kind kind, const sn_plan_flow *flow, uint64_t shadow, const sn_shadow_values_known *values, unsigned bytes) {
     uint64_t certain = values->known & 1 ? values->values[0] & ~shadow : 0;
+    unsigned class = flow->class;
     bool is_first_certain = class == SN_FLOW_TRAILING_ZEROS ? !(shadow & 1) : !(shadow >> (8 * bytes - 1) & 1);
-    if (kind == SN_SHADOW_BITS && values->known & 1 && is_first_certain && !certain) return 0;
+    if (kind == SN_SHADOW_BITS && values->known & 1 && is_first_certain && (!certain || flow->special == SN_SPECIAL_NUMBER_COMPARED)) return 0;
     if (kind == SN_SHADOW_BITS && certain) {
         uint64_t before = class == SN_FLOW_TRAILING_ZEROS ? (certain & -certain) - 1 : ~(ONES >> __builtin_clzll(certain));
         if (!(shadow & before)) return 0;
@@ -227,7 +229,7 @@ static uint64_t lane_shadow(sn_shadow_kind kind, const sn_plan_flow *flow, const
     case SN_FLOW_ROTATE_RIGHT: return shifted(kind, flow, s, values, bytes);
     case SN_FLOW_KEEP_LOW: return kept_low(kind, flow, s, values, bytes);
     case SN_FLOW_TRAILING_ZEROS:
-    case SN_FLOW_LEADING_ZEROS: return searched(kind, flow->class, s[0], values, bytes);
+    case SN_FLOW_LEADING_ZEROS: return searched(kind, flow, s[0], values, bytes);
     default: break;
     }
     return changes_bit(flow, values, bytes) && !s[1] ? changed_bit(kind, flow, s[0], values, bytes) : spread(kind, all, bytes);

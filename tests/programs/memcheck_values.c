@@ -53,6 +53,26 @@ static void errors(void) {
     SEE(strrchr(text, 'b') == text);
     memcpy(text + 77, other + 40, 1);
     SEE(strrchr(text, 'b') == text);                         /* error: jump */
+    text = hide(malloc(40));
+    memset(text, 'a', 20);
+    text[30] = 0;
+    SEE(strlen(text) == 30);                                 /* error: jump */
+    SEE(strnlen(text, 20) == 3);
+    hide((void *)strnlen(text, 25));                         /* error: jump */
+}
+
+/** Behind the undefined bytes there is one that would be found: it lies beyond the length. */
+static APART void found_beyond(unsigned size, unsigned distance) {
+    char *block = hide(malloc(80));
+    memset(block, 'a', size);
+    block[size + distance] = '=';
+    SEE(memchr(block, '=', size) != NULL);
+    block[size + distance] = 0;
+    SEE(strnlen(block, size) != size);
+    memset(block + 80 - size, 'a', size);
+    block[79 - size - distance] = '=';
+    SEE(memrchr(block + 80 - size, '=', size) != NULL);
+    free(block);
 }
 
 static APART void wide_texts(unsigned size) {
@@ -114,6 +134,7 @@ static void sound(void) {
     for (unsigned size = 100; size < 700; size += 17) texts(size);
     for (unsigned size = 0; size < 300; size += 7) wide_texts(size);
     moved_bits();
+    for (unsigned size = 1; size < 32; size++) for (unsigned distance = 1; distance < 34; distance += 3) found_beyond(size, distance);
     struct { char byte; int word; } first, second;
     first.byte = 1;
     first.word = 2;

@@ -247,7 +247,7 @@ static bool check(sn_block *block, unsigned index) {
     bool any = check_addresses(block, index);
     switch (kind) {
     case SN_KIND_CONDITIONAL:
-        if (mc_checks_is_library(sn_block_address(block)) && mc_strings_search_last(sn_block_reached_in(block))) {
+        if (mc_checks_is_library(sn_block_address(block)) && mc_strings_look_behind(sn_block_reached_in(block))) {
             return any;
         }
         return check_condition(block, index) || any;

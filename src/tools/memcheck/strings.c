@@ -82,9 +82,9 @@ static const body *known_body(uint64_t address) {
 
 bool mc_strings_know(uint64_t address) { return known_body(address) != NULL; }
 
-bool mc_strings_search_last(uint64_t address) {
+bool mc_strings_look_behind(uint64_t address) {
     const body *known = known_body(address);
-    return known != NULL && (known->of->does == LAST || known->of->does == LAST_WIDE);
+    return known != NULL && (known->of->does == LAST || known->of->does == LAST_WIDE || known->of->does == LENGTH_N);
 }
 
 /* ----------------------------------------------------------------------------------- what a function will access */
@@ -231,7 +231,7 @@ static SN_FAST bool body_begins(sn_thread *thread, sn_hooked_call *call) {
         mc_definedness_look(thread, of->values, arguments[0], check_wide_text(thread, of->reads, arguments[0]));
         break;
     case LENGTH_N:
-        check_search(thread, of->reads, arguments[0], arguments[1], 0, true, &is_good);
+        mc_definedness_look(thread, of->values, arguments[0], check_search(thread, of->reads, arguments[0], arguments[1], 0, true, &is_good));
         break;
     case CHARACTER:
         check_search(thread, of->reads, arguments[0], UINT64_MAX / 2, (uint8_t)arguments[1], true, &is_good);

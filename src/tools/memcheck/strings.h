@@ -11,8 +11,8 @@ void mc_strings_init(void);
 
 /** Whether a function that begins at an address is one whose arguments are looked at: its own accesses need no check then. */
 bool mc_strings_know(uint64_t function);
-/** Whether that function looks for what comes last in a text: it looks at whole vectors behind the text's end as well, and then
-    drops what it has found there. Whether the text has values is looked at when it is called. */
-bool mc_strings_search_last(uint64_t function);
+/** Whether that function decides by what lies behind a text's end as well, in whole vectors, and then drops what it has found
+    there (strrchr, strnlen). Whether the text has values is looked at when it is called. */
+bool mc_strings_look_behind(uint64_t function);
 
 #endif
