@@ -174,6 +174,8 @@ typedef void sn_shadow_finding(sn_thread *thread, uint64_t data, uint64_t shadow
 typedef struct sn_shadow_check {
     sn_shadow_finding *found;
     uint64_t data;
+    bool cleans;                 /**< found() makes the registers or flags that the check was about clean, whatever else it does:
+                                      they are not checked again before something is written to them */
 } sn_shadow_check;
 /** In inserted code: if `shadow` is not zero, call check->found(). Costs a comparison otherwise. */
 void sn_shadow_check_value(sn_block *block, sn_value shadow, const sn_shadow_check *check);
@@ -181,6 +183,9 @@ void sn_shadow_check_value(sn_block *block, sn_value shadow, const sn_shadow_che
 /** The same for all of a set of general registers (bit N: register N) at once: at the cost of one comparison. `shadow` is what they
     have together. */
 void sn_shadow_check_registers(sn_block *block, uint32_t general, const sn_shadow_check *check);
+
+/** The same for flags (sn_flow_flag). `shadow` is what they have together, or a part of it. */
+void sn_shadow_check_flags(sn_block *block, unsigned flags, const sn_shadow_check *check);
 
 /** From C code that the thread runs, SN_FAST functions as well: all flags become clean. */
 void sn_shadow_clean_flags(sn_thread *thread);

@@ -34,6 +34,13 @@ static struct {
     };
 } group;
 
+/** What is known to be clean at the place that is looked at, on whatever way it is come to: checked and made clean by the check, or
+    made of nothing that is not. There, nothing needs to be tested. */
+static struct {
+    uint64_t registers;              /**< as in the word of dirty registers; but for flags */
+    uint8_t flags;
+} known;
+
 /** The instruction that is looked at. */
 typedef struct looking {
     sn_block *block;
@@ -168,7 +175,7 @@ static void use_register(sn_plan_piece *piece, const register_form *form, unsign
     piece->place = SN_PLAN_REGISTER;
     piece->offset = (uint16_t)(form->start + offset);
     piece->dirty = form->dirty;
-    group.plan.dirty |= UINT64_C(1) << form->dirty;
+    group.plan.dirty |= (UINT64_C(1) << form->dirty) & ~known.registers;
 }
 
 static void use_general(sn_plan_piece *piece, uint8_t reg, unsigned offset, bool is_first) {
@@ -205,7 +212,7 @@ static sn_plan_piece piece_of(const looking *at, const sn_flow *flow, const sn_f
         piece.flags = from->flags & 0x7f;
         piece.size = 8;
         piece.dirty = SN_DIRTY_FLAGS;
-        group.plan.dirty |= UINT64_C(1) << SN_DIRTY_FLAGS;
+        if (piece.flags & ~known.flags) group.plan.dirty |= UINT64_C(1) << SN_DIRTY_FLAGS;
     } else if (operand->place == SN_PLACE_IMMEDIATE) {
         piece.value = SN_VALUE_CONSTANT;
         piece.constant = (uint64_t)operand->immediate;
@@ -246,6 +253,76 @@ static bool matters(const looking *at, const sn_flow *flow) {
     return operand->place != SN_PLACE_CONTROL && operand->place != SN_PLACE_IMMEDIATE && !changes_stack_pointer(at, flow);
 }
 
+/* ------------------------------------------------------------------------------------------- what is known to be clean */
+
+static bool is_known(uint8_t dirty) { return known.registers >> dirty & 1; }
+
+static bool is_clean(const looking *at, const sn_flow_piece *piece) {
+    register_form form;
+    if (piece->operand == SN_FLOW_NO_OPERAND) return true;
+    const sn_operand *operand = &at->operands[piece->operand];
+    if (operand->place == SN_PLACE_FLAGS) return !(piece->flags & 0x7f & ~known.flags);
+    if (operand->place == SN_PLACE_MEMORY && piece->part != SN_PART_VALUE) {
+        uint8_t reg = piece->part == SN_PART_BASE ? operand->base : operand->index;
+        return reg == SN_NO_REGISTER || is_known(reg);
+    }
+    return register_of(operand, &form) ? is_known(form.dirty) : operand->place != SN_PLACE_MEMORY;
+}
+
+/** Whether all that a flow reads is: then so is what it makes. */
+static bool reads_clean(const looking *at, const sn_flow *flow) {
+    for (unsigned i = 0; i < flow->source_count; i++)
+        if (!is_clean(at, &flow->sources[i])) return false;
+    if (!flow->guard.kind) return true;
+    bool to_flags = at->operands[flow->destination.operand].place == SN_PLACE_FLAGS; /* those that were there stay */
+    return is_clean(at, &flow->guard.condition) && is_clean(at, &flow->guard.otherwise) && (!to_flags || is_clean(at, &flow->destination));
+}
+
+/** Whether there is something to be done for a flow. */
+static bool is_needed(const looking *at, const sn_flow *flow) {
+    return matters(at, flow) && !(reads_clean(at, flow) && is_clean(at, &flow->destination));
+}
+
+/** The bytes of its register that a piece is, each a bit. */
+static uint64_t bytes_of(const sn_operand *operand, const sn_flow_piece *piece, const register_form *form) {
+    unsigned first = piece->offset + (operand->place == SN_PLACE_GENERAL && operand->displacement), last = first + piece->size;
+    if (last > form->size) last = form->size;
+    if (first >= last) return 0;
+    uint64_t up_to = last >= 64 ? UINT64_MAX : (UINT64_C(1) << last) - 1;
+    return up_to & (UINT64_MAX << first);
+}
+
+/** What is known behind the instruction. A register becomes clean when all of it is written. */
+static void learn(const looking *at) {
+    uint64_t written[64], unclean = 0, cleaned = 0;
+    uint8_t unclean_flags = 0, clean_flags = 0;
+    memset(written, 0, sizeof written);
+    for (unsigned i = 0; i < at->flow_count; i++) {
+        const sn_flow *flow = &at->flows[i];
+        const sn_operand *to = &at->operands[flow->destination.operand];
+        bool clean = reads_clean(at, flow);
+        register_form form;
+        if (!matters(at, flow)) continue;
+        if (to->place == SN_PLACE_FLAGS) {
+            *(clean ? &clean_flags : &unclean_flags) |= flow->destination.flags & at->live_flags;
+        } else if (register_of(to, &form)) {
+            uint64_t whole = form.size >= 64 ? UINT64_MAX : (UINT64_C(1) << form.size) - 1, bit = UINT64_C(1) << form.dirty;
+            written[form.dirty] |= bytes_of(to, &flow->destination, &form);
+            if (!clean) unclean |= bit;
+            else if (written[form.dirty] == whole && form.dirty != SN_DIRTY_X87) cleaned |= bit; /* its bit stands for eight */
+        }
+    }
+    known.registers = (known.registers | cleaned) & ~unclean;
+    known.flags = (uint8_t)((known.flags | clean_flags) & ~unclean_flags & 0x7f);
+}
+
+static void forget(void) {
+    known.registers = 0;
+    known.flags = 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------- groups */
+
 static bool touches_memory(const looking *at, const sn_flow_piece *piece) {
     return piece->operand != SN_FLOW_NO_OPERAND && at->operands[piece->operand].place == SN_PLACE_MEMORY && piece->part == SN_PART_VALUE;
 }
@@ -270,7 +347,7 @@ static bool wants_values(const sn_flow *flow, const sn_insn *insn) {
 
 static bool begins_group(const looking *at) {
     for (unsigned i = 0; i < at->flow_count; i++)
-        if (matters(at, &at->flows[i]) && (flow_touches_memory(at, &at->flows[i]) || wants_values(&at->flows[i], &at->block->insns[at->index]))) return true;
+        if (is_needed(at, &at->flows[i]) && (flow_touches_memory(at, &at->flows[i]) || wants_values(&at->flows[i], &at->block->insns[at->index]))) return true;
     return false;
 }
 
@@ -346,7 +423,7 @@ static void add_instruction(const looking *at) {
     }
     unsigned before = group.plan.flow_count;
     for (unsigned i = 0; i < at->flow_count; i++)
-        if (matters(at, &at->flows[i])) add_flow(at, &at->flows[i]);
+        if (is_needed(at, &at->flows[i])) add_flow(at, &at->flows[i]);
     if (group.plan.flow_count == before) return;
     group.last->is_last = true;
     group.last->stack_change = (int8_t)sn_x87_stack_change(&at->block->insns[at->index]);
@@ -369,7 +446,7 @@ static bool is_copied(const looking *at, const sn_flow *flow) {
 static const sn_flow *only_store(const looking *at) {
     const sn_flow *store = NULL;
     for (unsigned i = 0; i < at->flow_count; i++) {
-        if (!matters(at, &at->flows[i])) continue;
+        if (!is_needed(at, &at->flows[i])) continue;
         if (store || !is_copied(at, &at->flows[i])) return NULL;
         store = &at->flows[i];
     }
@@ -404,6 +481,7 @@ static void add_store(const looking *at, const sn_flow *flow) {
     sn_flow_piece to = flow->destination, from = flow->class == SN_FLOW_COPY ? flow->sources[0] : (sn_flow_piece){.operand = SN_FLOW_NO_OPERAND};
     register_form form;
     bool from_register = from.operand != SN_FLOW_NO_OPERAND && register_of(&at->operands[from.operand], &form);
+    from_register = from_register && !is_known(form.dirty);
     unsigned second = from_register && at->operands[from.operand].place == SN_PLACE_GENERAL && at->operands[from.operand].displacement;
     sn_value place = sn_shadow_address(block, sn_shadow_ruling->memory, store_address(at, to.operand));
     for (unsigned done = 0; done < to.size;) {
@@ -426,7 +504,10 @@ static void add_system_call(const looking *at) {
 static void look_at(looking *at) {
     unsigned index = at->index;
     const sn_instruction *instruction = sn_block_instruction(at->block, index);
-    if (sn_shadow_ruling->check && sn_shadow_ruling->check(at->block, index)) close_group(at->block);
+    unsigned before = at->block->analysis.operation_count;
+    if (sn_block_begins_function(at->block, index)) forget(); /* who has asked to be told of it may set shadows */
+    if (sn_shadow_ruling->check && sn_shadow_ruling->check(at->block, index) && at->block->analysis.operation_count != before)
+        close_group(at->block);
     if (instruction->kind == SN_KIND_SYSCALL) {
         close_group(at->block);
         add_system_call(at);
@@ -441,6 +522,7 @@ static void look_at(looking *at) {
         if (!sn_shadow_saves_state(at->block, index)) add_instruction(at); /* registers; its memory is looked at when it runs */
         close_group(at->block);
         sn_shadow_varying_insert(at->block, index);
+        forget();
         return;
     }
     if (!at->flow_count) return;
@@ -451,6 +533,7 @@ static void look_at(looking *at) {
     } else {
         add_instruction(at);
     }
+    learn(at);
     if (instruction->kind != SN_KIND_OTHER) close_group(at->block);
 }
 
@@ -476,6 +559,7 @@ void sn_shadow_instrument(sn_block *block) {
     if (!sn_shadow_ruling) sn_fail(SN_STATUS_ENGINE, "the tool follows shadows without sn_shadow_follow()");
     find_live_flags(block, live);
     group.is_open = false;
+    forget();
     for (unsigned index = 0; index < block->count; index++) look_at(&(looking){.block = block, .index = index, .live_flags = live[index] | SN_FLOW_FLAG_DIRECTION});
     close_group(block);
 }
@@ -505,10 +589,23 @@ sn_value sn_shadow_of_flags(sn_block *block, unsigned flags) {
 }
 
 void sn_shadow_check_registers(sn_block *block, uint32_t general, const sn_shadow_check *check) {
-    general &= (1u << SN_DIRTY_MASK) - 1;
+    general &= ((1u << SN_DIRTY_MASK) - 1) & ~(uint32_t)known.registers;
     if (general)
         sn_call_fast_if(block, SN_NOT_EQUAL, dirty_registers(block, general), sn_constant(block, 0), (void *)sn_shadow_tell_dirty,
                         (uint64_t)(uintptr_t)check);
+    if (check->cleans) known.registers |= general;
+}
+
+/** Side by side, they are loaded without others: no mask is needed, which would cost more where the program's flags must stay. */
+void sn_shadow_check_flags(sn_block *block, unsigned flags, const sn_shadow_check *check) {
+    flags &= 0x7f & ~(unsigned)known.flags;
+    if (!flags) return;
+    unsigned first = (unsigned)__builtin_ctz(flags), side_by_side = flags >> first;
+    bool is_plain = side_by_side == 1 || side_by_side == 3;
+    sn_value shadow = is_plain ? sn_own_load(block, SN_THREAD_SHADOW + SN_SHADOW_FLAGS + first, side_by_side == 1 ? 1 : 2)
+                               : sn_shadow_of_flags(block, flags);
+    sn_shadow_check_value(block, shadow, check);
+    if (check->cleans) known.flags |= (uint8_t)flags;
 }
 
 void sn_shadow_check_value(sn_block *block, sn_value shadow, const sn_shadow_check *check) {

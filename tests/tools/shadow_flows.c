@@ -14,7 +14,7 @@ static SN_FAST void found(sn_thread *thread, uint64_t data, uint64_t shadow, sn_
     if (shadow) __atomic_fetch_add(&findings, 1, __ATOMIC_RELAXED);
 }
 
-static const sn_shadow_check a_check = {found, 0};
+static const sn_shadow_check a_check = {.found = found};
 
 static bool check(sn_block *block, unsigned index) {
     unsigned count;

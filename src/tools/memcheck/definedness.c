@@ -116,7 +116,7 @@ static site *site_at(uint64_t address, uint32_t registers, uint32_t size, bool i
     if (made == NULL) {
         sn_fail(125, "memcheck: out of memory");
     }
-    *made = (site){.check = {note, (uint64_t)(uintptr_t)made}, .instruction = address,
+    *made = (site){.check = {note, (uint64_t)(uintptr_t)made, registers != 0 || is_condition}, .instruction = address,
                    .registers = registers, .size = size, .is_condition = is_condition};
     return made;
 }
@@ -193,7 +193,7 @@ static bool check_target(sn_block *block, unsigned index) {
 static bool check_condition(sn_block *block, unsigned index) {
     unsigned count, flags = sn_block_flags_read(block, index);
     if (flags != 0) {
-        sn_shadow_check_value(block, sn_shadow_of_flags(block, flags), &new_site(block, index, 0, 0, true)->check);
+        sn_shadow_check_flags(block, flags, &new_site(block, index, 0, 0, true)->check);
         return true;
     }
     const sn_operand *operands = sn_block_operands(block, index, &count);
