@@ -19,7 +19,7 @@
 
 const sn_shadow_rules *sn_shadow_ruling;
 
-enum { MOST_GROUP_BYTES = 1 << 15 };
+enum { MOST_GROUP_BYTES = 1 << 15, MOST_SUMMED = 32 /* bytes of memory operands that are added up */ };
 
 /** The group that is being made; one block is translated at a time. */
 static struct {
@@ -69,13 +69,17 @@ static const sn_plan_group *keep(void) {
 
 /* ------------------------------------------------------------------------------------------------- inserted code */
 
-/** The shadow of a memory operand, as one value that is zero if all of it is. */
-static sn_value memory_shadow(sn_block *block, unsigned operand, unsigned size, sn_value found, bool is_first) {
+/* What accesses memory may fault, so that the client's flags matter in front of it: saving them takes longer than all else. So
+   what is looked at together is added up, which leaves flags alone: pieces of at most 4 bytes, whose sum fits. */
+
+/** The shadow of a memory operand, or a sum of its parts that is zero only if all of it is. */
+static sn_value memory_shadow(sn_block *block, unsigned operand, unsigned size, unsigned widest, sn_value found) {
     sn_value address = sn_operand_address(block, operand);
     bool by_kernel = !sn_in_window(sn_block_address(block));
     sn_value place = by_kernel ? address : sn_shadow_address(block, sn_shadow_ruling->memory, address);
     for (unsigned done = 0; done < size;) {
         unsigned left = size - done, piece = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+        piece = piece > widest ? widest : piece;
         sn_value part;
         if (by_kernel) {
             sn_value at = sn_compute(block, SN_ADD, address, sn_constant(block, done));
@@ -83,16 +87,27 @@ static sn_value memory_shadow(sn_block *block, unsigned operand, unsigned size, 
         } else {
             part = sn_shadow_load_at(block, place, (int32_t)done, piece);
         }
-        found = is_first ? part : sn_compute(block, SN_OR, found, part);
-        is_first = false;
+        found = found == SN_NO_VALUE ? part : sn_compute(block, widest > 4 ? SN_OR : SN_ADD, found, part);
         done += piece;
     }
     return found;
 }
 
-static sn_value dirty_registers(sn_block *block, uint64_t registers) {
+enum { MOST_MARKS = 4 };
+
+/** Not zero if one of the registers is dirty, or `found` is not: in sums, that is less than 2^37. */
+static sn_value dirty_registers(sn_block *block, uint64_t registers, bool sums, sn_value found) {
+    if (sums && __builtin_popcountll(registers) <= MOST_MARKS) {
+        for (; registers; registers &= registers - 1) {
+            sn_value mark = sn_own_load(block, SN_THREAD_SHADOW + SN_SHADOW_MARKS + (uint32_t)__builtin_ctzll(registers), 1);
+            found = found == SN_NO_VALUE ? mark : sn_compute(block, SN_ADD, found, mark);
+        }
+        return found;
+    }
     sn_value dirty = sn_own_load(block, SN_THREAD_SHADOW + SN_SHADOW_DIRTY, 8);
-    return sn_compute(block, SN_AND, dirty, sn_constant(block, registers));
+    dirty = sn_compute(block, SN_AND, dirty, sn_constant(block, registers));
+    bool fits = registers < UINT64_MAX << 37;
+    return found == SN_NO_VALUE ? dirty : sn_compute(block, sums && fits ? SN_ADD : SN_OR, found, dirty);
 }
 
 static void enter_if(sn_block *block, sn_value found, const sn_plan_group *plan) {
@@ -106,20 +121,17 @@ static void close_group(sn_block *block) {
     group.last->is_last = true;
     group.plan.size = group.size;
     sn_insert_before(block, group.start);
-    sn_value found = 0;
-    bool is_first = true;
+    uint32_t bytes = 0, sizes[SN_PLAN_MOST_OPERANDS];
     for (unsigned i = 0; i < group.plan.operand_count; i++) {
         unsigned count;
-        uint32_t size = sn_block_operands(block, group.start, &count)[group.memory[i]].size;
-        found = memory_shadow(block, group.memory[i], size, found, is_first);
-        is_first = false;
+        bytes += sizes[i] = sn_block_operands(block, group.start, &count)[group.memory[i]].size;
     }
-    if (group.plan.dirty) {
-        sn_value dirty = dirty_registers(block, group.plan.dirty);
-        found = is_first ? dirty : sn_compute(block, SN_OR, found, dirty);
-        is_first = false;
-    }
-    if (!is_first) enter_if(block, found, keep());
+    bool sums = bytes <= MOST_SUMMED;
+    sn_value found = SN_NO_VALUE;
+    for (unsigned i = 0; i < group.plan.operand_count; i++)
+        found = memory_shadow(block, group.memory[i], sizes[i], sums ? 4 : 8, found);
+    if (group.plan.dirty) found = dirty_registers(block, group.plan.dirty, sums, found);
+    if (found != SN_NO_VALUE) enter_if(block, found, keep());
 }
 
 static void open_group(unsigned index) {
@@ -498,7 +510,7 @@ static void add_store(const looking *at, const sn_flow *flow) {
 static void add_system_call(const looking *at) {
     static const sn_plan_group results = {.size = sizeof results, .is_cleared = true};
     sn_insert_before(at->block, at->index);
-    enter_if(at->block, dirty_registers(at->block, sn_shadow_system_call_results), &results);
+    enter_if(at->block, dirty_registers(at->block, sn_shadow_system_call_results, true, SN_NO_VALUE), &results);
 }
 
 static void look_at(looking *at) {
@@ -572,7 +584,7 @@ sn_value sn_shadow_of_operand(sn_block *block, unsigned number) {
     const sn_operand operand = number < count ? operands[number] : (sn_operand){.place = SN_PLACE_IMMEDIATE, .size = 1};
     register_form form;
     if (operand.place == SN_PLACE_MEMORY && operand.size && operand.size <= 8)
-        return memory_shadow(block, number, operand.size, 0, true);
+        return memory_shadow(block, number, operand.size, 8, SN_NO_VALUE);
     if (operand.size > 8 || !register_of(&operand, &form)) return sn_constant(block, 0);
     return sn_own_load(block, SN_THREAD_SHADOW + form.start + (operand.place == SN_PLACE_GENERAL && operand.displacement), operand.size);
 }
@@ -590,9 +602,12 @@ sn_value sn_shadow_of_flags(sn_block *block, unsigned flags) {
 
 void sn_shadow_check_registers(sn_block *block, uint32_t general, const sn_shadow_check *check) {
     general &= ((1u << SN_DIRTY_MASK) - 1) & ~(uint32_t)known.registers;
-    if (general)
-        sn_call_fast_if(block, SN_NOT_EQUAL, dirty_registers(block, general), sn_constant(block, 0), (void *)sn_shadow_tell_dirty,
-                        (uint64_t)(uintptr_t)check);
+    if (general) {
+        sn_shadow_registers_check of = {check, general};
+        sn_value found = dirty_registers(block, general, true, SN_NO_VALUE);
+        sn_call_fast_if(block, SN_NOT_EQUAL, found, sn_constant(block, 0), (void *)sn_shadow_tell_dirty,
+                        (uint64_t)(uintptr_t)sn_arena_copy(&plans, &of, sizeof of));
+    }
     if (check->cleans) known.registers |= general;
 }
 

@@ -24,7 +24,8 @@
 #define SN_SHADOW_X87 0x8c0     /* 8 of 16 */
 #define SN_SHADOW_FLAGS 0x940   /* a byte for each of sn_flow_flag, in order */
 #define SN_SHADOW_DIRTY 0x948   /* a word with a bit for each register: below */
-_Static_assert(SN_SHADOW_DIRTY + 8 <= SN_THREAD_SHADOW_BYTES, "room");
+#define SN_SHADOW_MARKS 0x950   /* the same, a byte for each bit, 0 or 1: for inserted code that asks about a few registers */
+_Static_assert(SN_SHADOW_MARKS + 64 <= SN_THREAD_SHADOW_BYTES, "room");
 
 /* Bits of the word of dirty registers; general registers come first, by their numbers. */
 enum { SN_DIRTY_MASK = 16, SN_DIRTY_FLAGS = 24, SN_DIRTY_X87 = 25, SN_DIRTY_VECTOR = 32 };
@@ -133,8 +134,13 @@ void sn_shadow_clean(sn_thread *thread, uint64_t dirty);
 
 /** What a check calls: finds the context, and tells the tool. */
 void sn_shadow_tell_finding(sn_thread *thread, uint64_t check, uint64_t shadow);
-/** The same of dirty general registers, which are given by their bits. */
-void sn_shadow_tell_dirty(sn_thread *thread, uint64_t check, uint64_t dirty);
+/** A check of general registers: never freed, since code refers to it. */
+typedef struct sn_shadow_registers_check {
+    const sn_shadow_check *check;
+    uint64_t registers; /**< bits */
+} sn_shadow_registers_check;
+/** The same of dirty general registers. `found` only says that there are some. */
+void sn_shadow_tell_dirty(sn_thread *thread, uint64_t check, uint64_t found);
 
 /** shadow_rules.c: the shadow that the step makes, by the kind's rules. `values`: of sources of at most 8 bytes, `known` says of
     which. */

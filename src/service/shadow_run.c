@@ -49,11 +49,13 @@ void sn_shadow_note(sn_thread *thread, unsigned dirty) {
     for (uint32_t i = 0; i < e.size; i += 8) any |= *(const uint64_t *)(thread->shadow + e.offset + i);
     if (any) *dirty_of(thread) |= UINT64_C(1) << dirty;
     else *dirty_of(thread) &= ~(UINT64_C(1) << dirty);
+    thread->shadow[SN_SHADOW_MARKS + dirty] = any != 0;
 }
 
 void sn_shadow_clean(sn_thread *thread, uint64_t dirty) {
     for (uint64_t left = *dirty_of(thread) & dirty; left; left &= left - 1) {
         extent e = extent_of((unsigned)__builtin_ctzll(left));
+        thread->shadow[SN_SHADOW_MARKS + __builtin_ctzll(left)] = 0;
         for (uint32_t i = 0; i < e.size; i += 8) *(volatile uint64_t *)(thread->shadow + e.offset + i) = 0;
     }
     *dirty_of(thread) &= ~dirty;
@@ -298,10 +300,12 @@ void sn_shadow_tell_finding(sn_thread *thread, uint64_t check, uint64_t shadow) 
     told->found(thread, told->data, shadow, sn_contexts_are_on() ? sn_context_resolve(thread) : SN_NO_CONTEXT);
 }
 
-void sn_shadow_tell_dirty(sn_thread *thread, uint64_t check, uint64_t dirty) {
+void sn_shadow_tell_dirty(sn_thread *thread, uint64_t check, uint64_t found) {
+    const sn_shadow_registers_check *of = (const sn_shadow_registers_check *)check;
     uint64_t shadow = 0;
-    for (; dirty; dirty &= dirty - 1) shadow |= sn_shadow_register(thread, (uint8_t)__builtin_ctzll(dirty));
-    sn_shadow_tell_finding(thread, check, shadow);
+    (void)found;
+    for (uint64_t left = of->registers; left; left &= left - 1) shadow |= sn_shadow_register(thread, (uint8_t)__builtin_ctzll(left));
+    sn_shadow_tell_finding(thread, (uint64_t)(uintptr_t)of->check, shadow);
 }
 
 void sn_shadow_clean_flags(sn_thread *thread) { sn_shadow_clean(thread, UINT64_C(1) << SN_DIRTY_FLAGS); }

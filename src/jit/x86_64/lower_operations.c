@@ -98,6 +98,10 @@ static void emit_shift(lowering *l, const sn_operation *operation, unsigned resu
         return;
     }
     unsigned count = sn_lowering_registers[operation->b];
+    if (sn_features_flagless_shifts()) {
+        sn_emit_flagless_shift(e, extension, result, result, count);
+        return;
+    }
     if (count == SN_RCX) {
         sn_emit_shift_by_count(e, extension, result);
         return;

@@ -66,13 +66,18 @@ static bool has_flagless_form(const lowering *l, const sn_operation *operation) 
     }
 }
 
+/** A test without flags is two jumps, one of them taken: beyond so many at one place, saving the flags once is faster. */
+enum { MOST_TESTS_APART = 1 };
+
 void sn_lowering_choose_forms(lowering *l) {
-    bool changes = false, possible = l->live_flags && sn_features_flagless_shifts(), tests = false;
+    bool changes = false, possible = l->live_flags && sn_features_flagless_shifts();
+    unsigned tests = 0;
     for (unsigned number = l->first; number; number = next_of(l, number)) {
         changes |= sn_lowering_changes_flags(l, at(l, number));
         possible &= has_flagless_form(l, at(l, number));
-        tests |= is_equality(at(l, number));
+        tests += is_equality(at(l, number));
     }
+    possible &= tests <= MOST_TESTS_APART;
     l->flagless = changes && possible;
     l->saves_flags = changes && !possible && l->live_flags;
     l->tests_apart = l->flagless && tests;

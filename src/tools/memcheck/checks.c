@@ -27,7 +27,7 @@
 #include "strings.h"
 
 #define RED_ZONE 128               /* System V ABI for x86-64, 3.2.2 */
-#define STACK_REACH (UINT64_C(1) << 16) /* so far below the stack pointer accesses are looked at */
+#define STACK_REACH_BITS 16        /* so far below the stack pointer accesses are looked at: 64 KiB */
 #define MOST_FOUND 16              /* errors of a thread until the engine is entered: more are not told */
 #define VECTOR 16                  /* bytes of the smallest vector */
 
@@ -211,22 +211,38 @@ static SN_FAST bool is_error(const mc_site *of, uint64_t address) {
     return good != of->size && !(suffices && good != 0);
 }
 
-/** Called where a bit is missing. */
 static SN_FAST void look_closer(sn_thread *thread, uint64_t of, uint64_t address) {
     if (is_error((const mc_site *)(uintptr_t)of, address)) {
         mc_checks_note(thread, (const mc_site *)(uintptr_t)of, address);
     }
 }
 
-/** Called when an address lies not far below the stack pointer. */
-static SN_FAST void look_below_stack(sn_thread *thread, uint64_t of, uint64_t distance, uint64_t reach, uint64_t stack_pointer) {
-    (void)reach;
-    uint64_t address = stack_pointer - RED_ZONE - 1 - distance;
+static SN_FAST void look_below_stack(sn_thread *thread, uint64_t of, uint64_t address, uint64_t stack_pointer) {
     const thread_state *state = state_of(thread);
-    bool is_own = state != NULL && address >= state->stack_low && stack_pointer < state->stack_high;
-    if (is_own && is_addressable(address)) { /* else it is another error, and told by the other check */
+    bool is_below = stack_pointer - (RED_ZONE + 1) - address < UINT64_C(1) << STACK_REACH_BITS;
+    bool is_own = is_below && state != NULL && address >= state->stack_low && stack_pointer < state->stack_high;
+    if (is_own && is_addressable(address)) { /* else it is another error, and told already */
         mc_checks_note(thread, (const mc_site *)(uintptr_t)of, address);
     }
+}
+
+/** Called where a bit is missing, or an address lies not far below the stack pointer. */
+static SN_FAST void look_at_both(sn_thread *thread, uint64_t of, uint64_t address, uint64_t sum, uint64_t stack_pointer) {
+    (void)sum;
+    look_closer(thread, of, address);
+    look_below_stack(thread, of, address, stack_pointer);
+}
+
+/** Called where a bit is missing, and the stack pointer is looked at apart. */
+static SN_FAST void look_only_closer(sn_thread *thread, uint64_t of, uint64_t address, uint64_t sum, uint64_t stack_pointer) {
+    (void)sum, (void)stack_pointer;
+    look_closer(thread, of, address);
+}
+
+/** Called where an address lies so, and bits have been looked at. */
+static SN_FAST void look_below_any(sn_thread *thread, uint64_t of, uint64_t address, uint64_t sum, uint64_t stack_pointer) {
+    (void)sum;
+    look_below_stack(thread, of, address, stack_pointer);
 }
 
 /* --------------------------------------------------------------------------------------------------- inserting */
@@ -242,23 +258,29 @@ static mc_site *new_site(const sn_instruction *instruction, uint32_t size, bool 
     return made;
 }
 
-/** Whether all bits that may belong to an access are set is one comparison; which of them do is left to the function. */
-static void check_wide(sn_block *block, const mc_site *of, sn_value address) {
+/* The code is made of what leaves the program's flags alone, as far as possible: in front of accesses, they matter. */
+
+/** Zero if all bits that may belong to an access are set; which of them do is left to the function. */
+static sn_value missing_wide(sn_block *block, const mc_site *of, sn_value address) {
     sn_value place = sn_shadow_address(block, mc_shadow, address);
     unsigned bytes = of->size > 16 ? 8 : 4;
     sn_value all = sn_constant(block, bytes == 8 ? UINT64_MAX : UINT32_MAX), bits = sn_shadow_load_at(block, place, 0, bytes);
     if (of->size > 32) {
         bits = sn_compute(block, SN_AND, bits, sn_shadow_load_at(block, place, 1, 8));
     }
-    /* The function gets the address and the sum, which are the same if no bit is missing. */
-    sn_value sum = sn_compute(block, SN_ADD, address, sn_compute(block, SN_XOR, bits, all));
-    sn_call_fast_if(block, SN_NOT_EQUAL, address, sum, (void *)look_closer, (uint64_t)(uintptr_t)of);
+    return sn_compute(block, SN_SUBTRACT, all, bits);
 }
 
-static void check_narrow(sn_block *block, const mc_site *of, sn_value address) {
-    sn_value bits = sn_shadow_load(block, mc_shadow, address, of->size);
-    sn_value missing = sn_compute(block, SN_XOR, bits, sn_constant(block, (UINT64_C(1) << of->size) - 1));
-    sn_call_fast_if(block, SN_NOT_EQUAL, address, sn_compute(block, SN_ADD, address, missing), (void *)look_closer, (uint64_t)(uintptr_t)of);
+/** Zero if no bit is missing. The bits of 64 bytes of the program are a word; where the access reaches over its end, the function
+    has to look. */
+static sn_value missing_narrow(sn_block *block, const mc_site *of, sn_value address) {
+    sn_value word = sn_compute(block, SN_SHIFT_RIGHT, address, sn_constant(block, 6));
+    word = sn_compute(block, SN_SHIFT_LEFT, word, sn_constant(block, 3));
+    word = sn_compute(block, SN_ADD, word, sn_constant(block, mc_shadow->base));
+    sn_value bits = sn_compute(block, SN_SHIFT_RIGHT, sn_shadow_load_at(block, word, 0, 8), address); /* modulo 64 */
+    uint64_t all = (UINT64_C(1) << of->size) - 1;
+    bits = sn_compute(block, SN_AND, bits, sn_constant(block, all));
+    return sn_compute(block, SN_SUBTRACT, sn_constant(block, all), bits);
 }
 
 static void check_any(sn_block *block, const mc_site *of, sn_value address) {
@@ -266,23 +288,34 @@ static void check_any(sn_block *block, const mc_site *of, sn_value address) {
     sn_call_fast(block, (void *)look_closer, 3, arguments);
 }
 
-static void check_stack(sn_block *block, const mc_site *of, sn_value address) {
+/** One if an address lies not far below the stack pointer, else zero. */
+static sn_value is_below_stack(sn_block *block, sn_value address) {
     sn_value end = sn_compute(block, SN_ADD, sn_stack_pointer(block), sn_constant(block, (uint64_t)-(RED_ZONE + 1)));
     sn_value distance = sn_compute(block, SN_SUBTRACT, end, address);
-    sn_call_fast_if(block, SN_BELOW, distance, sn_constant(block, STACK_REACH), (void *)look_below_stack, (uint64_t)(uintptr_t)of);
+    sn_value far = sn_compute(block, SN_SHIFT_RIGHT, distance, sn_constant(block, STACK_REACH_BITS));
+    return sn_compute(block, SN_SHIFT_RIGHT, sn_compute(block, SN_ADD, far, sn_constant(block, UINT64_MAX)), sn_constant(block, 63));
 }
 
+/** The function gets the address, and the sum, which is the same if there is nothing to look at. */
+static void look_if_other(sn_block *block, const mc_site *of, sn_value address, sn_value sum, void *function) {
+    sn_call_fast_if(block, SN_NOT_EQUAL, address, sum, function, (uint64_t)(uintptr_t)of);
+}
+
+/** One comparison for both, where what is missing leaves room in a word for one more. */
 static void check_operand(sn_block *block, unsigned operand, const mc_site *of) {
-    sn_value address = sn_operand_address(block, operand);
-    bool is_power = (of->size & (of->size - 1)) == 0;
-    if (is_power && of->size <= 8) {
-        check_narrow(block, of, address);
-    } else if (is_power && of->size <= 64) {
-        check_wide(block, of, address);
-    } else {
+    sn_value address = sn_operand_address(block, operand), sum = address;
+    bool is_power = (of->size & (of->size - 1)) == 0, is_joined = is_power && of->size <= VECTOR;
+    if (!is_power || of->size > 64) {
         check_any(block, of, address);
+    } else {
+        sum = sn_compute(block, SN_ADD, address, of->size <= 8 ? missing_narrow(block, of, address) : missing_wide(block, of, address));
     }
-    check_stack(block, of, address);
+    if (!is_joined && sum != address) {
+        look_if_other(block, of, address, sum, (void *)look_only_closer);
+        sum = address;
+    }
+    sum = sn_compute(block, SN_ADD, sum, is_below_stack(block, address));
+    look_if_other(block, of, address, sum, is_joined ? (void *)look_at_both : (void *)look_below_any);
 }
 
 /** An instruction whose accesses are known only when it runs: each element is told. */
