@@ -22,6 +22,8 @@ static APART void *hide(void *pointer) {
     return pointer;
 }
 
+static void straight(const unsigned char *unset, const unsigned char *set);
+
 static void errors(void) {
     unsigned char *block = hide(malloc(64)), *other = hide(malloc(64));
     memset(block, 1, 10);
@@ -59,6 +61,16 @@ static void errors(void) {
     SEE(strlen(text) == 30);                                 /* error: jump */
     SEE(strnlen(text, 20) == 3);
     hide((void *)strnlen(text, 25));                         /* error: jump */
+    straight(block + 16, (const unsigned char *)words);
+}
+
+/** What was reported is defined until something is written to it again; nothing ends a block in between. */
+static APART void straight(const unsigned char *unset, const unsigned char *set) {
+    __asm__ volatile("mov (%0), %%rax; and $7, %%eax;" /* error: value */ /* error: value */ /* error: jump */
+                     "movzbl (%1,%%rax), %%ecx; movzbl 1(%1,%%rax), %%ecx; lea 1(%%rax), %%rcx; movzbl (%1,%%rcx), %%ecx;"
+                     "mov 8(%0), %%rax; and $7, %%eax; movzbl (%1,%%rax), %%ecx; cmp $3, %%eax; jb 1f; 1:"
+                     "mov 16(%0), %%rax; xor %%ecx, %%ecx; cmp %%ecx, %%eax; je 2f; 2: jb 3f; 3:"
+                     : : "r"(unset), "r"(set) : "rax", "rcx", "cc", "memory");
 }
 
 /** Behind the undefined bytes there is one that would be found: it lies beyond the length. */
