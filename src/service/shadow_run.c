@@ -201,6 +201,20 @@ static uint64_t clean_least(const sn_plan_view *view, const sn_plan_flow *flow, 
     return zeros;
 }
 
+/** Bits of wide operands where one of the two sources is certain, and decides: zeros of an and, ones of an or. */
+static void clean_decided(const sn_plan_view *view, const sn_plan_flow *flow, const sn_shadow_step *step, uint8_t *result) {
+    uint8_t room[WIDEST];
+    bool is_or = flow->class == SN_FLOW_OR, is_and_not = flow->class == SN_FLOW_AND_NOT;
+    if ((!is_or && !is_and_not && flow->class != SN_FLOW_AND) || flow->source_count != 2 || step->size <= 8) return;
+    for (unsigned i = 0; i < 2; i++) {
+        const sn_plan_piece *piece = &flow->sources[i];
+        const uint8_t *value = piece->size < step->size ? NULL : vector_value(view, piece, room);
+        uint8_t flip = is_or || (is_and_not && i == 0) ? 0 : 0xff;
+        for (unsigned n = 0; n < step->size && value; n++)
+            *(volatile uint8_t *)&result[n] &= (uint8_t)~((value[n] ^ flip) & ~step->sources[i][n]);
+    }
+}
+
 /** Bytes that are chosen by bytes whose values are known, and clean. */
 static void choose_bytes(const sn_plan_view *view, const sn_plan_flow *flow, const sn_shadow_step *step, uint8_t *result) {
     enum { LANE = 16 };
@@ -237,6 +251,8 @@ static void compute(const sn_plan_view *view, const sn_plan_flow *flow, uint8_t 
     else sn_shadow_apply(sn_shadow_ruling->kind, flow, &step, &values);
     if (flow->special == SN_SPECIAL_BYTES_CHOSEN && !own && !view->in_engine) choose_bytes(view, flow, &step, result);
     if (flow->is_least && !own && !view->in_engine && step.size <= WIDEST) zeros = clean_least(view, flow, &step, result);
+    bool is_sharp = sn_shadow_ruling->kind == SN_SHADOW_BITS && !own && !view->in_engine && !to_flags;
+    if (is_sharp && step.size <= WIDEST) clean_decided(view, flow, &step, result);
     if (to_flags) *(volatile uint64_t *)result = sn_shadow_flags_of(sn_shadow_ruling->kind, flow, &step, &values);
     if (flow->guard) guard(view, flow, result, zeros);
 }

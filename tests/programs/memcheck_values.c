@@ -87,6 +87,21 @@ static APART void found_beyond(unsigned size, unsigned distance) {
     free(block);
 }
 
+/** Upper halves of bytes that have no lower ones, and have none themselves where they were cleared: by vectors. */
+static APART void vectors_of_bits(void) {
+    uint64_t *block = hide(malloc(32)), *masks = hide(malloc(32)), *ones = hide(malloc(32));
+    memset(masks, 0x0f, 32);
+    memset(ones, 0xf0, 32);
+    __asm__ volatile("movdqu (%0), %%xmm0\n\tmovdqu (%1), %%xmm1\n\tpand %%xmm1, %%xmm0\n\tmovdqu %%xmm0, (%0)\n\t"
+                     "movdqu 16(%0), %%xmm0\n\tmovdqu (%2), %%xmm1\n\tpor %%xmm1, %%xmm0\n\tmovdqu %%xmm0, 16(%0)"
+                     :: "r"(block), "r"(masks), "r"(ones) : "xmm0", "xmm1", "memory");
+    SEE(block[0] & UINT64_C(0xf0f0f0f0f0f0f0f0));
+    SEE((block[3] & UINT64_C(0xf0f0f0f0f0f0f0f0)) == 7);
+    __asm__ volatile("movdqu (%1), %%xmm0\n\tmovdqu (%0), %%xmm1\n\tpandn %%xmm1, %%xmm0\n\tmovdqu %%xmm0, (%0)"
+                     :: "r"(block), "r"(masks) : "xmm0", "xmm1", "memory");
+    SEE(block[1] & UINT64_C(0x0f0f0f0f0f0f0f0f));
+}
+
 static APART void wide_texts(unsigned size) {
     wchar_t *text = hide(malloc((size + 11) * sizeof *text));
     wmemset(text, 'a', size);
@@ -146,6 +161,7 @@ static void sound(void) {
     for (unsigned size = 100; size < 700; size += 17) texts(size);
     for (unsigned size = 0; size < 300; size += 7) wide_texts(size);
     moved_bits();
+    vectors_of_bits();
     for (unsigned size = 1; size < 32; size++) for (unsigned distance = 1; distance < 34; distance += 3) found_beyond(size, distance);
     struct { char byte; int word; } first, second;
     first.byte = 1;
