@@ -169,7 +169,7 @@ typedef struct sn_flow_guard {
  * source is zero. A compare is SN_FLOW_SUBTRACT and a test is SN_FLOW_AND with no destination but flags.
  */
 typedef struct sn_flow {
-    uint8_t class;           /**< sn_flow_class */
+    uint8_t kind;            /**< sn_flow_class */
     uint8_t lane_class;      /**< SN_FLOW_LANE_BITS: what is asked of a lane: SN_FLOW_EQUAL (or not equal), SN_FLOW_AND (whether
                                   any bit is left, or none), or SN_FLOW_ANY */
     uint8_t source_count;

@@ -123,7 +123,7 @@ typedef enum sn_shadow_kind {
 
 /** What a function for a class is given. Sources and destination are shadows, in the client's order of bytes. */
 typedef struct sn_shadow_step {
-    uint8_t class;               /**< sn_flow_class */
+    uint8_t kind;                /**< sn_flow_class */
     uint8_t source_count;
     uint16_t size;               /**< bytes of the destination; for flags as many as the first source has: the result's */
     uint8_t lane_size, source_lane_size; /**< as in sn_flow, 0: no lanes */

@@ -84,14 +84,14 @@ static bool logical(const question *q) {
     for (unsigned i = 0; i < q->flow->source_count; i++) {
         if (i == q->source || !is_immediate(q, i)) continue;
         bool bit = immediate_bit(q, i, q->lane_to);
-        if (q->flow->class == SN_FLOW_AND && !bit) return false;
-        if (q->flow->class == SN_FLOW_OR && bit) return false;
+        if (q->flow->kind == SN_FLOW_AND && !bit) return false;
+        if (q->flow->kind == SN_FLOW_OR && bit) return false;
     }
     return true;
 }
 
 static bool sum(const question *q) {
-    unsigned shift = q->source == 1 && q->flow->class == SN_FLOW_ADD ? q->flow->scale_shift : 0;
+    unsigned shift = q->source == 1 && q->flow->kind == SN_FLOW_ADD ? q->flow->scale_shift : 0;
     return q->lane_from + shift <= q->lane_to;
 }
 
@@ -99,14 +99,14 @@ static bool shifted(const question *q) {
     if (q->source != 0) return true;
     unsigned from = q->lane_from, to = q->lane_to, amount = q->flow->amount;
     if (amount == SN_FLOW_VARIABLE) {
-        switch (q->flow->class) {
+        switch (q->flow->kind) {
         case SN_FLOW_SHIFT_LEFT: return from <= to;
         case SN_FLOW_SHIFT_RIGHT:
         case SN_FLOW_SHIFT_ARITHMETIC: return from >= to;
         default: return true;
         }
     }
-    switch (q->flow->class) {
+    switch (q->flow->kind) {
     case SN_FLOW_SHIFT_LEFT: return from + amount == to;
     case SN_FLOW_SHIFT_RIGHT: return to + amount == from;
     case SN_FLOW_SHIFT_ARITHMETIC: return to + amount == from || (to + amount >= q->to_bits && from == q->to_bits - 1);
@@ -118,13 +118,13 @@ static bool shifted(const question *q) {
 static bool funnelled(const question *q) {
     unsigned from = q->lane_from, to = q->lane_to, amount = q->flow->amount, bits = q->to_bits;
     if (amount == SN_FLOW_VARIABLE || q->source > 1) return true;
-    if (q->flow->class == SN_FLOW_FUNNEL_LEFT) return from + amount == (q->source == 0 ? to : to + bits);
+    if (q->flow->kind == SN_FLOW_FUNNEL_LEFT) return from + amount == (q->source == 0 ? to : to + bits);
     return from + (q->source == 0 ? 0 : bits) == to + amount;
 }
 
 static bool extended(const question *q) {
     return q->lane_from == q->lane_to ||
-           (q->flow->class == SN_FLOW_SIGN_EXTEND && q->lane_from == q->from_bits - 1 && q->lane_to >= q->from_bits);
+           (q->flow->kind == SN_FLOW_SIGN_EXTEND && q->lane_from == q->from_bits - 1 && q->lane_to >= q->from_bits);
 }
 
 static bool permuted(const question *q) {
@@ -163,7 +163,7 @@ static bool narrowed(const question *q) {
 /** Put the bits into their lanes; false when these do not belong together. */
 static bool enter_lanes(question *q) {
     const sn_flow *flow = q->flow;
-    if (flow->class == SN_FLOW_ANY && !flow->lane_size) return true; /* also of what varies in size */
+    if (flow->kind == SN_FLOW_ANY && !flow->lane_size) return true; /* also of what varies in size */
     unsigned lane = flow->lane_size, source_lane = flow->source_lane_size ? flow->source_lane_size : lane;
     q->to_bits = 8u * (lane ? lane : flow->destination.size);
     q->from_bits = 8u * (lane ? source_lane : flow->sources[q->source].size);
@@ -182,7 +182,7 @@ static bool enter_lanes(question *q) {
 }
 
 static bool depends_in_lane(const question *q) {
-    switch (q->flow->class) {
+    switch (q->flow->kind) {
     case SN_FLOW_COPY:
     case SN_FLOW_NOT:
     case SN_FLOW_XOR:
@@ -213,7 +213,7 @@ static bool depends_in_lane(const question *q) {
 
 static bool depends_on_value(question *q) {
     const sn_flow *flow = q->flow;
-    switch (flow->class) {
+    switch (flow->kind) {
     case SN_FLOW_CONSTANT:
     case SN_FLOW_UNDEFINED: return false;
     case SN_FLOW_SHUFFLE: return shuffled(q);
@@ -252,14 +252,14 @@ static bool any_result_depends(const question *q, unsigned from, unsigned to) {
 }
 
 static bool is_shift(const sn_flow *flow) {
-    return flow->class >= SN_FLOW_SHIFT_LEFT && flow->class <= SN_FLOW_FUNNEL_RIGHT;
+    return flow->kind >= SN_FLOW_SHIFT_LEFT && flow->kind <= SN_FLOW_FUNNEL_RIGHT;
 }
 
 static bool last_bit_out(const question *q) {
     unsigned amount = q->flow->amount, bits = result_bits(q->flow);
     if (amount == SN_FLOW_VARIABLE) return true;
     if (q->source != 0) return false;
-    switch (q->flow->class) {
+    switch (q->flow->kind) {
     case SN_FLOW_FUNNEL_LEFT:
     case SN_FLOW_SHIFT_LEFT: return amount <= bits && q->from == bits - amount;
     case SN_FLOW_FUNNEL_RIGHT:
@@ -274,10 +274,10 @@ static bool flag_depends(const question *q) {
     enum { PARITY_BITS = 8, ADJUST_BITS = 5 };
     const sn_flow *flow = q->flow;
     unsigned bits = result_bits(flow);
-    if (flow->class == SN_FLOW_CONSTANT || flow->class == SN_FLOW_UNDEFINED) return false;
-    if (flow->class == SN_FLOW_ANY) return true;
-    if (flow->class == SN_FLOW_NOT) return q->to == q->from; /* a flag of itself */
-    if (flow->class == SN_FLOW_BIT) return q->source != 0 || flow->amount == SN_FLOW_VARIABLE || q->from == flow->amount;
+    if (flow->kind == SN_FLOW_CONSTANT || flow->kind == SN_FLOW_UNDEFINED) return false;
+    if (flow->kind == SN_FLOW_ANY) return true;
+    if (flow->kind == SN_FLOW_NOT) return q->to == q->from; /* a flag of itself */
+    if (flow->kind == SN_FLOW_BIT) return q->source != 0 || flow->amount == SN_FLOW_VARIABLE || q->from == flow->amount;
     switch (1u << q->to) {
     case SN_FLOW_FLAG_ZERO: return any_result_depends(q, 0, bits);
     case SN_FLOW_FLAG_SIGN: return result_depends(q, bits - 1);

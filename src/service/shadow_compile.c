@@ -254,7 +254,7 @@ static sn_plan_piece piece_of(const looking *at, const sn_flow *flow, const sn_f
 
 static bool changes_stack_pointer(const looking *at, const sn_flow *flow) {
     const sn_operand *operand = &at->operands[flow->destination.operand];
-    bool is_sum = flow->class == SN_FLOW_ADD || flow->class == SN_FLOW_SUBTRACT;
+    bool is_sum = flow->kind == SN_FLOW_ADD || flow->kind == SN_FLOW_SUBTRACT;
     return is_sum && operand->place == SN_PLACE_GENERAL && operand->reg == sn_stack_pointer_register && !operand->is_explicit;
 }
 
@@ -349,12 +349,12 @@ static bool flow_touches_memory(const looking *at, const sn_flow *flow) {
 /** Whether the rule is sharper where it knows the values that registers have before the instruction. */
 static bool wants_values(const sn_flow *flow, const sn_insn *insn) {
     if (flow->guard.kind) return true;
-    if (flow->class == SN_FLOW_KEEP_LOW || flow->class == SN_FLOW_UPWARD || sn_special_form_of(insn)) return true;
-    bool is_shift = flow->class >= SN_FLOW_SHIFT_LEFT && flow->class <= SN_FLOW_ROTATE_RIGHT && flow->amount == SN_FLOW_VARIABLE;
+    if (flow->kind == SN_FLOW_KEEP_LOW || flow->kind == SN_FLOW_UPWARD || sn_special_form_of(insn)) return true;
+    bool is_shift = flow->kind >= SN_FLOW_SHIFT_LEFT && flow->kind <= SN_FLOW_ROTATE_RIGHT && flow->amount == SN_FLOW_VARIABLE;
     if (is_shift) return true;
     if (sn_shadow_ruling->kind == SN_SHADOW_LABELS) return false;
-    return flow->class == SN_FLOW_AND || flow->class == SN_FLOW_OR || flow->class == SN_FLOW_MINIMUM || flow->class == SN_FLOW_AND_NOT || flow->destination.flags ||
-           flow->class == SN_FLOW_TRAILING_ZEROS || flow->class == SN_FLOW_LEADING_ZEROS;
+    return flow->kind == SN_FLOW_AND || flow->kind == SN_FLOW_OR || flow->kind == SN_FLOW_MINIMUM || flow->kind == SN_FLOW_AND_NOT || flow->destination.flags ||
+           flow->kind == SN_FLOW_TRAILING_ZEROS || flow->kind == SN_FLOW_LEADING_ZEROS;
 }
 
 static bool begins_group(const looking *at) {
@@ -364,8 +364,8 @@ static bool begins_group(const looking *at) {
 }
 
 static unsigned table_size(const sn_flow *flow) {
-    if (flow->class == SN_FLOW_SHUFFLE) return flow->destination.size;
-    if (flow->class == SN_FLOW_NARROW && flow->lane_size) return flow->destination.size / flow->lane_size;
+    if (flow->kind == SN_FLOW_SHUFFLE) return flow->destination.size;
+    if (flow->kind == SN_FLOW_NARROW && flow->lane_size) return flow->destination.size / flow->lane_size;
     return 0;
 }
 
@@ -390,7 +390,7 @@ static bool is_compared_soon(const looking *at, const sn_flow *flow) {
 }
 
 static uint8_t special_of(const looking *at, const sn_flow *flow) {
-    bool is_number = flow->class == SN_FLOW_TRAILING_ZEROS || flow->class == SN_FLOW_LEADING_ZEROS;
+    bool is_number = flow->kind == SN_FLOW_TRAILING_ZEROS || flow->kind == SN_FLOW_LEADING_ZEROS;
     if (is_number && is_compared_soon(at, flow)) return SN_SPECIAL_NUMBER_COMPARED;
     return (uint8_t)sn_special_form_of(&at->block->insns[at->index]);
 }
@@ -402,12 +402,12 @@ static void add_flow(const looking *at, const sn_flow *flow) {
     if (group.size + size > MOST_GROUP_BYTES) sn_fail(SN_STATUS_ENGINE, "a block has too much data flow");
     sn_plan_flow *to = (sn_plan_flow *)(group.bytes + group.size);
     memset(to, 0, size);
-    to->class = flow->class;
+    to->kind = flow->kind;
     to->source_count = flow->source_count;
     to->lane_size = flow->lane_size;
     to->source_lane_size = flow->source_lane_size;
     to->scale_shift = flow->scale_shift;
-    to->is_least = flow->class == SN_FLOW_MINIMUM && !flow->is_signed && !flow->is_float && flow->lane_size;
+    to->is_least = flow->kind == SN_FLOW_MINIMUM && !flow->is_signed && !flow->is_float && flow->lane_size;
     to->special = special_of(at, flow);
     to->amount = flow->amount;
     to->truth = flow->guard.truth;
@@ -444,10 +444,10 @@ static void add_instruction(const looking *at) {
 /* --------------------------------------------------------------------------------------------------- plain stores */
 
 static bool is_copied(const looking *at, const sn_flow *flow) {
-    if (sn_shadow_ruling->functions[flow->class] || flow->guard.kind || !touches_memory(at, &flow->destination)) return false;
+    if (sn_shadow_ruling->functions[flow->kind] || flow->guard.kind || !touches_memory(at, &flow->destination)) return false;
     if (flow->destination.size > 64 || !flow->destination.size) return false;
-    if (flow->class == SN_FLOW_CONSTANT) return true;
-    if (flow->class != SN_FLOW_COPY || flow->source_count != 1 || flow->sources[0].size != flow->destination.size) return false;
+    if (flow->kind == SN_FLOW_CONSTANT) return true;
+    if (flow->kind != SN_FLOW_COPY || flow->source_count != 1 || flow->sources[0].size != flow->destination.size) return false;
     if (flow->sources[0].operand == SN_FLOW_NO_OPERAND) return true;
     const sn_operand *source = &at->operands[flow->sources[0].operand];
     return source->place == SN_PLACE_GENERAL || source->place == SN_PLACE_VECTOR || source->place == SN_PLACE_MASK ||
@@ -490,7 +490,7 @@ static sn_value store_address(const looking *at, unsigned operand) {
 
 static void add_store(const looking *at, const sn_flow *flow) {
     sn_block *block = at->block;
-    sn_flow_piece to = flow->destination, from = flow->class == SN_FLOW_COPY ? flow->sources[0] : (sn_flow_piece){.operand = SN_FLOW_NO_OPERAND};
+    sn_flow_piece to = flow->destination, from = flow->kind == SN_FLOW_COPY ? flow->sources[0] : (sn_flow_piece){.operand = SN_FLOW_NO_OPERAND};
     register_form form;
     bool from_register = from.operand != SN_FLOW_NO_OPERAND && register_of(&at->operands[from.operand], &form);
     from_register = from_register && !is_known(form.dirty);

@@ -62,7 +62,7 @@ typedef struct sn_plan_piece {
 } sn_plan_piece;
 
 typedef struct sn_plan_flow {
-    uint8_t class, source_count, lane_size, source_lane_size, scale_shift;
+    uint8_t kind, source_count, lane_size, source_lane_size, scale_shift;
     uint8_t special;      /**< sn_special_form */
     uint8_t is_least;     /**< unsigned minima of lanes: where one is zero for certain, the other does not matter */
     uint8_t is_last;      /**< of its instruction: what was computed is written now */

@@ -73,12 +73,12 @@ static uint64_t and_shadow(sn_shadow_kind kind, const uint64_t s[2], const sn_sh
 /* --------------------------------------------------------------------------------------------------- shifts */
 
 typedef struct shift {
-    unsigned class, bits, amount;
+    unsigned kind, bits, amount;
 } shift;
 
 static uint64_t shifted_bits(uint64_t word, const shift *by) {
     uint64_t mask = mask_of(by->bits / 8), sign = word >> (by->bits - 1) & 1, amount = by->amount;
-    switch (by->class) {
+    switch (by->kind) {
     case SN_FLOW_SHIFT_LEFT: return amount >= by->bits ? 0 : word << amount & mask;
     case SN_FLOW_SHIFT_RIGHT: return amount >= by->bits ? 0 : word >> amount;
     case SN_FLOW_SHIFT_ARITHMETIC:
@@ -88,14 +88,14 @@ static uint64_t shifted_bits(uint64_t word, const shift *by) {
     }
     amount %= by->bits;
     if (!amount) return word;
-    if (by->class == SN_FLOW_ROTATE_RIGHT) amount = by->bits - amount;
+    if (by->kind == SN_FLOW_ROTATE_RIGHT) amount = by->bits - amount;
     return (word << amount | word >> (by->bits - amount)) & mask;
 }
 
 /** Labels move by whole bytes; by a part of one, they are in two. */
 static uint64_t shifted_labels(uint64_t word, const shift *by) {
-    shift whole = {by->class, by->bits, by->amount & ~7u}, more = {by->class, by->bits, (by->amount & ~7u) + 8};
-    if (by->class != SN_FLOW_SHIFT_ARITHMETIC) return shifted_bits(word, &whole) | (by->amount % 8 ? shifted_bits(word, &more) : 0);
+    shift whole = {by->kind, by->bits, by->amount & ~7u}, more = {by->kind, by->bits, (by->amount & ~7u) + 8};
+    if (by->kind != SN_FLOW_SHIFT_ARITHMETIC) return shifted_bits(word, &whole) | (by->amount % 8 ? shifted_bits(word, &more) : 0);
     uint64_t top = word >> (by->bits - 8), bytes = by->bits / 8, moved = by->amount / 8, result = 0;
     for (uint64_t i = 0; i < bytes; i++) {
         uint64_t low = i + moved < bytes ? word >> 8 * (i + moved) & 0xff : top;
@@ -112,7 +112,7 @@ static uint64_t shifted(sn_shadow_kind kind, const sn_plan_flow *flow, const uin
     if (!is_known || !is_clean) return spread(kind, flow->source_count < 2 ? s[0] : s[0] | s[1], bytes);
     /* Counts are taken modulo 32, or 64 (Intel SDM volume 2, SAL/SAR/SHL/SHR); of lanes they are known from immediates only. */
     uint64_t amount = flow->amount != SN_FLOW_VARIABLE ? flow->amount : values->values[1] & (bytes == 8 ? 63 : 31);
-    shift by = {flow->class, 8 * bytes, (unsigned)amount};
+    shift by = {flow->kind, 8 * bytes, (unsigned)amount};
     return kind == SN_SHADOW_BITS ? shifted_bits(s[0], &by) : shifted_labels(s[0], &by);
 }
 
@@ -127,7 +127,7 @@ static uint64_t shifted(sn_shadow_kind kind, const sn_plan_flow *flow, const uin
  */
 static uint64_t searched(sn_shadow_kind kind, const sn_plan_flow *flow, uint64_t shadow, const sn_shadow_values_known *values, unsigned bytes) {
     uint64_t certain = values->known & 1 ? values->values[0] & ~shadow : 0;
-    unsigned class = flow->class;
+    unsigned class = flow->kind;
     bool is_first_certain = class == SN_FLOW_TRAILING_ZEROS ? !(shadow & 1) : !(shadow >> (8 * bytes - 1) & 1);
     if (kind == SN_SHADOW_BITS && values->known & 1 && is_first_certain && (!certain || flow->special == SN_SPECIAL_NUMBER_COMPARED)) return 0;
     if (kind == SN_SHADOW_BITS && certain) {
@@ -181,7 +181,7 @@ static bool is_low_bit(unsigned special) { return special >= SN_SPECIAL_LOW_BIT_
 
 static bool changes_bit(const sn_plan_flow *flow, const sn_shadow_values_known *values, unsigned bytes) {
     bool is_form = flow->special >= SN_SPECIAL_BIT_SET && flow->special <= SN_SPECIAL_BIT_FLIPPED;
-    return is_form && flow->class == SN_FLOW_ANY && flow->source_count == 2 && values->known & 2 && bytes > 1;
+    return is_form && flow->kind == SN_FLOW_ANY && flow->source_count == 2 && values->known & 2 && bytes > 1;
 }
 
 /** Only the bit that is named becomes another one: what it was does not matter if it is set, or cleared. */
@@ -202,7 +202,7 @@ static uint64_t lane_shadow(sn_shadow_kind kind, const sn_plan_flow *flow, const
     static const uint64_t none[2] = {0, 0}, both[2] = {ONES, ONES}, first[2] = {ONES, 0};
     uint64_t all = 0;
     for (unsigned i = 0; i < flow->source_count; i++) all |= s[i];
-    switch ((sn_flow_class)flow->class) {
+    switch ((sn_flow_class)flow->kind) {
     case SN_FLOW_CONSTANT:
     case SN_FLOW_UNDEFINED: return 0;
     case SN_FLOW_COPY:
@@ -317,7 +317,7 @@ static void by_wide_lanes(sn_shadow_kind kind, const sn_plan_flow *flow, const s
             bool whole = !from || flow->sources[i].every_lane || (number + 1) * from > step->source_sizes[i];
             about |= (uint8_t)(whole ? any_of(kind, step->sources[i], step->source_sizes[i]) : any_of(kind, step->sources[i] + number * from, from));
         }
-        if (flow->class == SN_FLOW_CONSTANT) about = 0;
+        if (flow->kind == SN_FLOW_CONSTANT) about = 0;
         for (unsigned i = 0; i < lane && at + i < step->size; i++) *(volatile uint8_t *)&step->destination[at + i] = about;
     }
 }
@@ -359,7 +359,7 @@ static bool are_certain_texts(sn_shadow_kind kind, const sn_plan_flow *flow, con
 
 void sn_shadow_apply(sn_shadow_kind kind, const sn_plan_flow *flow, const sn_shadow_step *step, const sn_shadow_values_known *values) {
     unsigned lane = step->lane_size ? step->lane_size : step->size;
-    switch (flow->class) {
+    switch (flow->kind) {
     case SN_FLOW_SHUFFLE: by_shuffle(flow, step); return;
     case SN_FLOW_NARROW: by_narrowing(kind, flow, step); return;
     case SN_FLOW_SIGN_MASK: into_bits(kind, step, true); return;
@@ -371,8 +371,8 @@ void sn_shadow_apply(sn_shadow_kind kind, const sn_plan_flow *flow, const sn_sha
         for (unsigned i = 0; i < step->size; i++) *(volatile uint8_t *)&step->destination[i] = 0;
         return;
     }
-    if (has_narrow_lanes(flow, step) && flow->class != SN_FLOW_PERMUTE) by_lanes(kind, flow, step, values);
-    else if (goes_by_bytes(flow->class) && !step->lane_size) by_bytes(step);
+    if (has_narrow_lanes(flow, step) && flow->kind != SN_FLOW_PERMUTE) by_lanes(kind, flow, step, values);
+    else if (goes_by_bytes(flow->kind) && !step->lane_size) by_bytes(step);
     else by_wide_lanes(kind, flow, step, lane, step->lane_size ? step->source_lane_size : 0);
 }
 
@@ -417,14 +417,14 @@ static uint64_t flags_of_bits(const sn_plan_flow *flow, const sn_shadow_step *st
     unsigned bytes = step->size;
     uint64_t result = load(step->destination, bytes), low = all;
     bool both = flow->source_count == 2 && (values->known & 3) == 3;
-    bool is_copy = (flow->class == SN_FLOW_COPY || flow->class == SN_FLOW_ZERO_EXTEND) && values->known & 1;
-    bool has_one = (both || is_copy) && (result_value(flow->class, values->values) & mask_of(bytes) & ~result);
+    bool is_copy = (flow->kind == SN_FLOW_COPY || flow->kind == SN_FLOW_ZERO_EXTEND) && values->known & 1;
+    bool has_one = (both || is_copy) && (result_value(flow->kind, values->values) & mask_of(bytes) & ~result);
     certainty c = {0};
-    if (both && flow->class == SN_FLOW_SUBTRACT) {
+    if (both && flow->kind == SN_FLOW_SUBTRACT) {
         uint64_t s[2] = {load(step->sources[0], bytes), load(step->sources[1], bytes)};
         c = compared(values, s, bytes);
     }
-    if (both && flow->class == SN_FLOW_ADD && !load(step->sources[1], step->source_sizes[1] < 8 ? step->source_sizes[1] : 8))
+    if (both && flow->kind == SN_FLOW_ADD && !load(step->sources[1], step->source_sizes[1] < 8 ? step->source_sizes[1] : 8))
         c.inequality = (values->values[0] ^ -values->values[1]) & ~load(step->sources[0], bytes) & mask_of(bytes);
     uint64_t flags = 0;
     if (!c.unsigned_order) flags |= UINT64_C(1);                                     /* carry */
@@ -438,15 +438,15 @@ static uint64_t flags_of_bits(const sn_plan_flow *flow, const sn_shadow_step *st
 
 uint64_t sn_shadow_flags_of(sn_shadow_kind kind, const sn_plan_flow *flow, const sn_shadow_step *step, const sn_shadow_values_known *values) {
     uint64_t all = 0, whole = 0;
-    if (flow->class == SN_FLOW_CONSTANT || flow->class == SN_FLOW_UNDEFINED) return 0;
+    if (flow->kind == SN_FLOW_CONSTANT || flow->kind == SN_FLOW_UNDEFINED) return 0;
     for (unsigned i = 0; i < step->source_count; i++) {
         all |= load(step->sources[i], step->source_sizes[i] < 8 ? step->source_sizes[i] : 8);
         whole |= any_of(kind, step->sources[i], step->source_sizes[i]);
     }
     if (!whole || are_certain_texts(kind, flow, step)) return 0;
     if (kind == SN_SHADOW_LABELS) return whole * EVERY_BYTE;
-    bool is_sharp = !step->lane_size && step->size <= 8 && flow->class != SN_FLOW_ANY && flow->class != SN_FLOW_BIT;
-    if (flow->class == SN_FLOW_BIT && step->size <= 8 && (flow->amount != SN_FLOW_VARIABLE || (values->known & 2 && flow->source_count > 1))) {
+    bool is_sharp = !step->lane_size && step->size <= 8 && flow->kind != SN_FLOW_ANY && flow->kind != SN_FLOW_BIT;
+    if (flow->kind == SN_FLOW_BIT && step->size <= 8 && (flow->amount != SN_FLOW_VARIABLE || (values->known & 2 && flow->source_count > 1))) {
         uint64_t number = flow->amount != SN_FLOW_VARIABLE ? flow->amount : values->values[1] % (8 * step->size);
         bool is_clean = flow->source_count < 2 || !load(step->sources[1], step->source_sizes[1]);
         return is_clean && !(load(step->sources[0], step->size) >> number & 1) ? 0 : EVERY_BYTE;

@@ -204,8 +204,8 @@ static uint64_t clean_least(const sn_plan_view *view, const sn_plan_flow *flow, 
 /** Bits of wide operands where one of the two sources is certain, and decides: zeros of an and, ones of an or. */
 static void clean_decided(const sn_plan_view *view, const sn_plan_flow *flow, const sn_shadow_step *step, uint8_t *result) {
     uint8_t room[WIDEST];
-    bool is_or = flow->class == SN_FLOW_OR, is_and_not = flow->class == SN_FLOW_AND_NOT;
-    if ((!is_or && !is_and_not && flow->class != SN_FLOW_AND) || flow->source_count != 2 || step->size <= 8) return;
+    bool is_or = flow->kind == SN_FLOW_OR, is_and_not = flow->kind == SN_FLOW_AND_NOT;
+    if ((!is_or && !is_and_not && flow->kind != SN_FLOW_AND) || flow->source_count != 2 || step->size <= 8) return;
     for (unsigned i = 0; i < 2; i++) {
         const sn_plan_piece *piece = &flow->sources[i];
         const uint8_t *value = piece->size < step->size ? NULL : vector_value(view, piece, room);
@@ -219,7 +219,7 @@ static void clean_decided(const sn_plan_view *view, const sn_plan_flow *flow, co
 static void choose_bytes(const sn_plan_view *view, const sn_plan_flow *flow, const sn_shadow_step *step, uint8_t *result) {
     enum { LANE = 16 };
     uint8_t room[WIDEST];
-    if (flow->class != SN_FLOW_PERMUTE || flow->source_count != 2 || step->size > LANE) return; /* what lies beyond may not be known */
+    if (flow->kind != SN_FLOW_PERMUTE || flow->source_count != 2 || step->size > LANE) return; /* what lies beyond may not be known */
     const uint8_t *chosen = vector_value(view, &flow->sources[1], room);
     for (unsigned i = 0; i < step->size && chosen; i++) {
         if (step->sources[1][i]) continue;
@@ -233,7 +233,7 @@ static void compute(const sn_plan_view *view, const sn_plan_flow *flow, uint8_t 
     sn_shadow_values_known values;
     bool to_flags = flow->destination.place == SN_PLAN_FLAGS;
     values.known = 0;
-    step.class = flow->class;
+    step.kind = flow->kind;
     step.source_count = flow->source_count;
     step.lane_size = flow->lane_size;
     step.source_lane_size = flow->source_lane_size;
@@ -246,7 +246,7 @@ static void compute(const sn_plan_view *view, const sn_plan_flow *flow, uint8_t 
         if (flow->sources[i].size <= 8 && value_of(view, &flow->sources[i], &values.values[i])) values.known |= 1u << i;
     }
     if (to_flags) step.size = flow->source_count && flow->sources[0].size ? flow->sources[0].size : 8;
-    sn_shadow_function *own = sn_shadow_ruling->functions[flow->class];
+    sn_shadow_function *own = sn_shadow_ruling->functions[flow->kind];
     if (own) own(view->thread, &step);
     else sn_shadow_apply(sn_shadow_ruling->kind, flow, &step, &values);
     if (flow->special == SN_SPECIAL_BYTES_CHOSEN && !own && !view->in_engine) choose_bytes(view, flow, &step, result);

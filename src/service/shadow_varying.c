@@ -54,7 +54,7 @@ static bool is_memory(const sn_operand *operands, const sn_flow_piece *piece) {
 }
 
 static bool is_copy(const sn_flow *flow) {
-    return (flow->class == SN_FLOW_COPY || flow->class == SN_FLOW_ZERO_EXTEND) && !flow->destination.offset && !flow->sources[0].offset;
+    return (flow->kind == SN_FLOW_COPY || flow->kind == SN_FLOW_ZERO_EXTEND) && !flow->destination.offset && !flow->sources[0].offset;
 }
 
 static bool is_gathered(const sn_operand *memory) { return memory->index == SN_NO_REGISTER ? false : memory->scale == 0; }
@@ -69,8 +69,8 @@ static void note_flow(varying *made, const sn_operand *operands, const sn_flow *
             made->loaded = part_of(to, &flow->destination);
             bool in_order = !made->is_repeated && !is_gathered(&operands[from->operand]) && !from->every_lane && !from->offset;
             made->loaded.by_bytes = in_order && is_copy(flow);
-            if (in_order && flow->class == SN_FLOW_LANE_BITS) made->loaded.bit_lane = flow->source_lane_size;
-            else if (in_order && flow->lane_size == flow->source_lane_size && flow->class != SN_FLOW_PERMUTE) made->loaded.lane = flow->lane_size;
+            if (in_order && flow->kind == SN_FLOW_LANE_BITS) made->loaded.bit_lane = flow->source_lane_size;
+            else if (in_order && flow->lane_size == flow->source_lane_size && flow->kind != SN_FLOW_PERMUTE) made->loaded.lane = flow->lane_size;
             if (has_place(&made->loaded)) made->memory = operands[from->operand];
         }
     }

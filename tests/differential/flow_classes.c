@@ -40,7 +40,7 @@ static void describe(const sn_flow *flow, const sn_operand *operands, char text[
     static const char *const places[] = {"memory", "general", "vector", "mask", "flags", "x87", "immediate", "control"};
     static const char *const guards[] = {"", "?mask", "?high-bits", "?condition", "?count", "?not-zero"};
     const char *place = flow->destination.part == SN_PART_VECTOR ? "vector" : places[operands[flow->destination.operand].place];
-    int length = snprintf(text, NOTE_BYTES, "%s<-%s", place, sn_flow_class_name(flow->class));
+    int length = snprintf(text, NOTE_BYTES, "%s<-%s", place, sn_flow_class_name(flow->kind));
     if (flow->lane_size)
         length += snprintf(text + length, NOTE_BYTES - (size_t)length, "/%u", flow->lane_size);
     if (flow->source_lane_size && flow->source_lane_size != flow->lane_size)

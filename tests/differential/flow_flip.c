@@ -123,9 +123,9 @@ static void settle_repetition(void) {
 static bool deny_class(void) {
     bool found = false;
     for (int i = 0; i < judged.flow_count; i++) {
-        if (judged.flows[i].class != denied)
+        if (judged.flows[i].kind != denied)
             continue;
-        judged.flows[i].class = SN_FLOW_CONSTANT;
+        judged.flows[i].kind = SN_FLOW_CONSTANT;
         found = true;
     }
     return found;

@@ -146,7 +146,7 @@ static bool value_matters(const sn_judged *judged, const sn_flow *flow, unsigned
                           unsigned destination_bit) {
     if (!source_matters(judged, flow, &flow->sources[source], source, before, destination_bit))
         return false;
-    bool chooses = flow->class == SN_FLOW_PERMUTE && source + 1u < flow->source_count;
+    bool chooses = flow->kind == SN_FLOW_PERMUTE && source + 1u < flow->source_count;
     return !chooses || is_chosen(judged, flow, source, before, destination_bit);
 }
 
@@ -222,7 +222,7 @@ bool sn_judge_may_depend(const sn_judged *judged, const sn_state_bit *before, co
         unsigned bit = bit_in_piece(judged, &flow->destination, 0, &destination);
         if (bit == NOWHERE)
             continue;
-        return flow->class == SN_FLOW_UNDEFINED || flow_depends(judged, flow, before, bit);
+        return flow->kind == SN_FLOW_UNDEFINED || flow_depends(judged, flow, before, bit);
     }
     return before->place == after->place && before->reg == after->reg && before->address == after->address &&
            before->bit == after->bit;
@@ -252,7 +252,7 @@ static void print_flow(const sn_judged *judged, const sn_flow *flow, FILE *out) 
     static const char *const guards[] = {"", " mask", " high-bits", " condition", " count", " not zero"};
     fprintf(out, "    ");
     print_piece(judged, &flow->destination, out);
-    fprintf(out, " <- %s", sn_flow_class_name(flow->class));
+    fprintf(out, " <- %s", sn_flow_class_name(flow->kind));
     if (flow->lane_size)
         fprintf(out, " lanes of %u from %u", flow->lane_size, flow->source_lane_size);
     if (flow->amount != SN_FLOW_VARIABLE)

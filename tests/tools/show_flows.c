@@ -27,7 +27,7 @@ static void print_flow(const sn_operand *operands, const sn_flow *flow) {
     FILE *out = sn_output();
     fputc(' ', out);
     print_piece(operands, &flow->destination);
-    fprintf(out, " <- %s(", sn_flow_class_name(flow->class));
+    fprintf(out, " <- %s(", sn_flow_class_name(flow->kind));
     for (unsigned i = 0; i < flow->source_count; i++) {
         if (i) fputs(", ", out);
         print_piece(operands, &flow->sources[i]);

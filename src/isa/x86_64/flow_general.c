@@ -116,7 +116,7 @@ static void add_flags(sn_flowing *f, const sn_flow *model) {
     sn_flow_flag_use use = sn_flow_flags_of(f);
     if (use.result) {
         sn_flow kept = *model;
-        sn_flow *flow = sn_flow_to(f, kept.class, sn_flow_flags_piece(f, use.result));
+        sn_flow *flow = sn_flow_to(f, kept.kind, sn_flow_flags_piece(f, use.result));
         kept.destination = flow->destination;
         *flow = kept;
     }
@@ -152,7 +152,7 @@ static bool add_move(sn_flowing *f, const sn_flow_rule *rule) {
 
 static bool add_extend(sn_flowing *f, const sn_flow_rule *rule) {
     const sn_operand *to = argument(f, 0), *from = argument(f, 1);
-    sn_flow_of(f, from->size == to->size ? SN_FLOW_COPY : rule->class, piece(f, 0), piece(f, 1));
+    sn_flow_of(f, from->size == to->size ? SN_FLOW_COPY : rule->kind, piece(f, 0), piece(f, 1));
     sn_flow_clear_rest(f, f->arguments[0]);
     return true;
 }
@@ -160,7 +160,7 @@ static bool add_extend(sn_flowing *f, const sn_flow_rule *rule) {
 static bool add_widen(sn_flowing *f, const sn_flow_rule *rule) {
     uint8_t to = find(f, SN_PLACE_GENERAL, SN_ROLE_WRITTEN, false), from = find(f, SN_PLACE_GENERAL, SN_ROLE_READ, false);
     if (to == SN_NO_ARGUMENT || from == SN_NO_ARGUMENT || to == from) return false;
-    sn_flow_of(f, rule->class, sn_flow_whole(f, to), sn_flow_whole(f, from));
+    sn_flow_of(f, rule->kind, sn_flow_whole(f, to), sn_flow_whole(f, from));
     sn_flow_clear_rest(f, to);
     return true;
 }
@@ -219,7 +219,7 @@ static bool add_compare_exchange(sn_flowing *f, const sn_flow_rule *rule) {
     flow = to_first(f, SN_FLOW_ANY);
     for (unsigned i = 0; i < 3; i++) sn_flow_from(flow, pieces[i]);
     upper_half_if_written(f, f->arguments[0], pieces);
-    sn_flow compare = {.class = SN_FLOW_SUBTRACT, .source_count = 2, .amount = SN_FLOW_VARIABLE};
+    sn_flow compare = {.kind = SN_FLOW_SUBTRACT, .source_count = 2, .amount = SN_FLOW_VARIABLE};
     compare.sources[0] = pieces[1];
     compare.sources[1] = pieces[0];
     add_flags(f, &compare);
@@ -229,7 +229,7 @@ static bool add_compare_exchange(sn_flowing *f, const sn_flow_rule *rule) {
 /* ---------------------------------------------------------------------- arithmetic */
 
 static bool is_difference(const sn_flow_rule *rule) {
-    return rule->class == SN_FLOW_SUBTRACT || rule->class == SN_FLOW_XOR;
+    return rule->kind == SN_FLOW_SUBTRACT || rule->kind == SN_FLOW_XOR;
 }
 
 /** A register less itself. */
@@ -252,14 +252,14 @@ static void two_sources(sn_flowing *f, sn_flow *flow, unsigned first, unsigned s
 
 static bool add_binary(sn_flowing *f, const sn_flow_rule *rule) {
     if (is_difference(rule) && are_same_register(argument(f, 0), argument(f, 1))) return add_zero(f, true);
-    sn_flow *flow = to_first(f, rule->class);
+    sn_flow *flow = to_first(f, rule->kind);
     two_sources(f, flow, 0, 1);
     return finish_first(f, flow);
 }
 
 static bool add_carry(sn_flowing *f, const sn_flow_rule *rule) {
     bool same = is_difference(rule) && are_same_register(argument(f, 0), argument(f, 1));
-    sn_flow *flow = to_first(f, same ? SN_FLOW_ANY : rule->class);
+    sn_flow *flow = to_first(f, same ? SN_FLOW_ANY : rule->kind);
     if (!same) two_sources(f, flow, 0, 1);
     sn_flow_from(flow, sn_flow_flags_piece(f, sn_flow_flags_of(f).read));
     return finish_first(f, flow);
@@ -267,34 +267,34 @@ static bool add_carry(sn_flowing *f, const sn_flow_rule *rule) {
 
 static bool add_compare(sn_flowing *f, const sn_flow_rule *rule) {
     if (is_difference(rule) && are_same_register(argument(f, 0), argument(f, 1))) return add_zero(f, false);
-    sn_flow model = {.class = rule->class, .amount = SN_FLOW_VARIABLE};
+    sn_flow model = {.kind = rule->kind, .amount = SN_FLOW_VARIABLE};
     two_sources(f, &model, 0, 1);
     add_flags(f, &model);
     return true;
 }
 
 static bool add_not(sn_flowing *f, const sn_flow_rule *rule) {
-    sn_flow_of(f, rule->class, piece(f, 0), piece(f, 0));
+    sn_flow_of(f, rule->kind, piece(f, 0), piece(f, 0));
     sn_flow_clear_rest(f, f->arguments[0]);
     return true;
 }
 
 static bool add_negate(sn_flowing *f, const sn_flow_rule *rule) {
-    sn_flow *flow = to_first(f, rule->class);
+    sn_flow *flow = to_first(f, rule->kind);
     sn_flow_from(flow, sn_flow_constant_piece(argument(f, 0)->size));
     sn_flow_from(flow, piece(f, 0));
     return finish_first(f, flow);
 }
 
 static bool add_by_one(sn_flowing *f, const sn_flow_rule *rule) {
-    sn_flow *flow = sn_flow_of(f, rule->class, piece(f, 0), piece(f, 0));
+    sn_flow *flow = sn_flow_of(f, rule->kind, piece(f, 0), piece(f, 0));
     sn_flow_from(flow, sn_flow_constant_piece(argument(f, 0)->size));
     flow->constant = 1;
     return finish_first(f, flow);
 }
 
 static bool add_and_not(sn_flowing *f, const sn_flow_rule *rule) {
-    sn_flow *flow = to_first(f, rule->class);
+    sn_flow *flow = to_first(f, rule->kind);
     two_sources(f, flow, 1, 2);
     return finish_first(f, flow);
 }
@@ -306,9 +306,9 @@ static bool add_extract(sn_flowing *f, const sn_flow_rule *rule) {
 
 /** Operations on the lowest bit: zero and sign of the result, carry of whether the source is zero. */
 static bool add_lowest_bit(sn_flowing *f, const sn_flow_rule *rule) {
-    sn_flow_of(f, rule->class, piece(f, 0), piece(f, 1));
+    sn_flow_of(f, rule->kind, piece(f, 0), piece(f, 1));
     sn_flow_clear_rest(f, f->arguments[0]);
-    sn_flow_of(f, rule->class, sn_flow_flags_piece(f, SN_FLOW_FLAG_ZERO | SN_FLOW_FLAG_SIGN), piece(f, 1));
+    sn_flow_of(f, rule->kind, sn_flow_flags_piece(f, SN_FLOW_FLAG_ZERO | SN_FLOW_FLAG_SIGN), piece(f, 1));
     sn_flow_of(f, SN_FLOW_ANY, sn_flow_flags_piece(f, SN_FLOW_FLAG_CARRY), piece(f, 1));
     sn_flow_flags_constant(f, SN_FLOW_FLAG_OVERFLOW);
     sn_flow_flags_undefined(f, SN_FLOW_FLAG_ADJUST | SN_FLOW_FLAG_PARITY);
@@ -322,7 +322,7 @@ static void address_sources(const sn_operand *address, uint8_t number, unsigned 
     bool has_base = address->base != SN_NO_REGISTER, has_index = address->index != SN_NO_REGISTER;
     flow->constant = (uint64_t)address->displacement;
     if (!has_base && !has_index) {
-        flow->class = SN_FLOW_CONSTANT;
+        flow->kind = SN_FLOW_CONSTANT;
         return;
     }
     sn_flow_from(flow, has_base ? base : sn_flow_constant_piece(size));
@@ -330,14 +330,14 @@ static void address_sources(const sn_operand *address, uint8_t number, unsigned 
     if (has_index)
         for (unsigned scale = address->scale; scale > 1; scale /= 2) flow->scale_shift++;
     if (has_base && address->displacement) sn_flow_from(flow, sn_flow_constant_piece(size));
-    if (flow->source_count == 1) flow->class = SN_FLOW_COPY;
+    if (flow->source_count == 1) flow->kind = SN_FLOW_COPY;
 }
 
 static bool add_address(sn_flowing *f, const sn_flow_rule *rule) {
     unsigned size = argument(f, 0)->size, address_size = f->z.address_width / 8u;
     unsigned written = size < address_size ? size : address_size;
     uint8_t to = f->arguments[0];
-    sn_flow *flow = sn_flow_to(f, rule->class, sn_flow_part_of(to, 0, written));
+    sn_flow *flow = sn_flow_to(f, rule->kind, sn_flow_part_of(to, 0, written));
     address_sources(argument(f, 1), f->arguments[1], written, flow);
     if (written < size) sn_flow_to(f, SN_FLOW_CONSTANT, sn_flow_part_of(to, written, size - written));
     sn_flow_clear_rest(f, to);
@@ -351,7 +351,7 @@ static void add_product(sn_flowing *f, sn_flow_piece to, unsigned class, sn_flow
 }
 
 static void product_flags(sn_flowing *f, sn_flow_piece a, sn_flow_piece b) {
-    sn_flow model = {.class = SN_FLOW_ANY, .source_count = 2, .amount = SN_FLOW_VARIABLE, .sources = {a, b}};
+    sn_flow model = {.kind = SN_FLOW_ANY, .source_count = 2, .amount = SN_FLOW_VARIABLE, .sources = {a, b}};
     add_flags(f, &model);
 }
 
@@ -377,7 +377,7 @@ static bool add_multiply(sn_flowing *f, const sn_flow_rule *rule) {
     if (f->argument_count == 1) return multiply_accumulator(f);
     unsigned size = argument(f, 0)->size, first = f->argument_count - 2u;
     sn_flow_piece a = source(f, first, size), b = source(f, first + 1, size);
-    add_product(f, piece(f, 0), rule->class, a, b);
+    add_product(f, piece(f, 0), rule->kind, a, b);
     sn_flow_clear_rest(f, f->arguments[0]);
     product_flags(f, a, b);
     return true;
@@ -388,7 +388,7 @@ static bool add_multiply_wide(sn_flowing *f, const sn_flow_rule *rule) {
     uint8_t other = find(f, SN_PLACE_GENERAL, SN_ROLE_READ, true);
     if (other == SN_NO_ARGUMENT) return false;
     sn_flow_piece a = piece(f, 2), b = sn_flow_whole(f, other);
-    add_product(f, piece(f, 1), rule->class, a, b);
+    add_product(f, piece(f, 1), rule->kind, a, b);
     sn_flow_clear_rest(f, f->arguments[1]);
     add_product(f, piece(f, 0), SN_FLOW_ANY, a, b);
     sn_flow_clear_rest(f, f->arguments[0]);
@@ -431,7 +431,7 @@ static void shift_flags(sn_flowing *f, const sn_flow *model, uint8_t flags, unsi
     if (!flags) return;
     sn_flow kept = *model;
     sn_flow *flow = sn_flow_to(f, class, sn_flow_flags_piece(f, flags));
-    kept.class = (uint8_t)class;
+    kept.kind = (uint8_t)class;
     kept.destination = flow->destination;
     *flow = kept;
     if (class == SN_FLOW_UNDEFINED) flow->source_count = 0;
@@ -454,7 +454,7 @@ static bool shift_by(sn_flowing *f, unsigned class, uint8_t flags, uint8_t undef
     sn_flow *flow = sn_flow_of(f, class, piece(f, 0), piece(f, 0));
     add_count(f, flow, 1, amount);
     sn_flow model = *flow;
-    if (amount == 0) flow->class = SN_FLOW_COPY;
+    if (amount == 0) flow->kind = SN_FLOW_COPY;
     sn_flow_clear_rest(f, f->arguments[0]);
     if (amount == 0) return true;
     bool lost = amount > bits && amount != SN_FLOW_VARIABLE; /* carry is then undefined */
@@ -466,29 +466,29 @@ static bool shift_by(sn_flowing *f, unsigned class, uint8_t flags, uint8_t undef
 }
 
 static bool add_shift(sn_flowing *f, const sn_flow_rule *rule) {
-    return shift_by(f, rule->class, FLAGS_OF_SHIFT, SN_FLOW_FLAG_ADJUST);
+    return shift_by(f, rule->kind, FLAGS_OF_SHIFT, SN_FLOW_FLAG_ADJUST);
 }
 
 static bool add_rotate(sn_flowing *f, const sn_flow_rule *rule) {
-    return shift_by(f, rule->class, SN_FLOW_FLAG_CARRY, 0);
+    return shift_by(f, rule->kind, SN_FLOW_FLAG_CARRY, 0);
 }
 
 static bool add_rotate_carry(sn_flowing *f, const sn_flow_rule *rule) {
     unsigned size = argument(f, 0)->size, amount = amount_of(f, 1, size);
-    sn_flow *flow = sn_flow_of(f, rule->class, piece(f, 0), piece(f, 0));
+    sn_flow *flow = sn_flow_of(f, rule->kind, piece(f, 0), piece(f, 0));
     add_count(f, flow, 1, amount);
     sn_flow_from(flow, sn_flow_flags_piece(f, SN_FLOW_FLAG_CARRY));
     sn_flow model = *flow;
     sn_flow_clear_rest(f, f->arguments[0]);
     if (amount == 0) return true;
-    shift_flags(f, &model, SN_FLOW_FLAG_CARRY, rule->class, 1);
+    shift_flags(f, &model, SN_FLOW_FLAG_CARRY, rule->kind, 1);
     overflow_of_shift(f, &model, 1);
     return true;
 }
 
 static bool add_shift_plain(sn_flowing *f, const sn_flow_rule *rule) {
     unsigned amount = amount_of(f, 2, argument(f, 0)->size);
-    sn_flow *flow = sn_flow_of(f, rule->class, piece(f, 0), piece(f, 1));
+    sn_flow *flow = sn_flow_of(f, rule->kind, piece(f, 0), piece(f, 1));
     add_count(f, flow, 2, amount);
     sn_flow_clear_rest(f, f->arguments[0]);
     return true;
@@ -498,13 +498,13 @@ static bool add_shift_plain(sn_flowing *f, const sn_flow_rule *rule) {
 static bool add_double_shift(sn_flowing *f, const sn_flow_rule *rule) {
     unsigned size = argument(f, 0)->size, amount = amount_of(f, 2, size);
     bool is_plain = amount == SN_FLOW_VARIABLE ? size > 2 : amount <= 8 * size;
-    unsigned class = is_plain ? rule->class : SN_FLOW_ANY;
+    unsigned class = is_plain ? rule->kind : SN_FLOW_ANY;
     sn_flow *flow = sn_flow_of(f, class, piece(f, 0), piece(f, 0));
     sn_flow_from(flow, piece(f, 1));
     add_count(f, flow, 2, amount);
     sn_flow model = *flow;
     if (amount == 0) {
-        flow->class = SN_FLOW_COPY;
+        flow->kind = SN_FLOW_COPY;
         flow->source_count = 1;
     }
     sn_flow_clear_rest(f, f->arguments[0]);
@@ -543,8 +543,8 @@ static bool add_bit_change(sn_flowing *f, const sn_flow_rule *rule) {
     sn_flow *flow = sn_flow_of(f, SN_FLOW_ANY, piece(f, 0), piece(f, 0));
     if (number->place == SN_PLACE_IMMEDIATE && size) {
         uint64_t bit = UINT64_C(1) << ((unsigned)number->immediate & (8 * size - 1));
-        flow->class = rule->class;
-        flow->constant = rule->class == SN_FLOW_AND ? ~bit : bit;
+        flow->kind = rule->kind;
+        flow->constant = rule->kind == SN_FLOW_AND ? ~bit : bit;
         sn_flow_from(flow, sn_flow_constant_piece(size));
     } else {
         sn_flow_from(flow, source(f, 1, 1));
@@ -556,10 +556,10 @@ static bool add_bit_change(sn_flowing *f, const sn_flow_rule *rule) {
 
 /** tzcnt, lzcnt: zero tells of the bit at the end that is counted from, carry that there is no bit. */
 static bool add_count_zeros(sn_flowing *f, const sn_flow_rule *rule) {
-    unsigned last = rule->class == SN_FLOW_LEADING_ZEROS ? 8u * argument(f, 0)->size - 1 : 0;
-    sn_flow_of(f, rule->class, piece(f, 0), piece(f, 1));
+    unsigned last = rule->kind == SN_FLOW_LEADING_ZEROS ? 8u * argument(f, 0)->size - 1 : 0;
+    sn_flow_of(f, rule->kind, piece(f, 0), piece(f, 1));
     sn_flow_clear_rest(f, f->arguments[0]);
-    sn_flow_of(f, rule->class, sn_flow_flags_piece(f, SN_FLOW_FLAG_CARRY), piece(f, 1));
+    sn_flow_of(f, rule->kind, sn_flow_flags_piece(f, SN_FLOW_FLAG_CARRY), piece(f, 1));
     sn_flow_of(f, SN_FLOW_BIT, sn_flow_flags_piece(f, SN_FLOW_FLAG_ZERO), piece(f, 1))->amount = (uint16_t)last;
     sn_flow_flags_undefined(f, sn_flow_flags_of(f).undefined);
     return true;
@@ -567,7 +567,7 @@ static bool add_count_zeros(sn_flowing *f, const sn_flow_rule *rule) {
 
 /** bsf, bsr: of zero, the destination stays (AMD APM volume 3; Intel's processors do the same). */
 static bool add_scan(sn_flowing *f, const sn_flow_rule *rule) {
-    sn_flow *flow = sn_flow_of(f, rule->class, piece(f, 0), piece(f, 1));
+    sn_flow *flow = sn_flow_of(f, rule->kind, piece(f, 0), piece(f, 1));
     flow->guard.kind = SN_GUARD_NOT_ZERO;
     flow->guard.condition = piece(f, 1);
     flow->guard.otherwise = piece(f, 0);
@@ -587,13 +587,13 @@ static bool add_scan(sn_flowing *f, const sn_flow_rule *rule) {
 static sn_flow_piece condition_flags(const sn_flowing *f) { return sn_flow_flags_piece(f, sn_flow_flags_of(f).read); }
 
 static bool add_set(sn_flowing *f, const sn_flow_rule *rule) {
-    sn_flow_of(f, rule->class, piece(f, 0), condition_flags(f));
+    sn_flow_of(f, rule->kind, piece(f, 0), condition_flags(f));
     return true;
 }
 
 static bool add_conditional_move(sn_flowing *f, const sn_flow_rule *rule) {
     if (argument(f, 0)->place != SN_PLACE_GENERAL) return false;
-    sn_flow *flow = sn_flow_of(f, rule->class, piece(f, 0), piece(f, 1));
+    sn_flow *flow = sn_flow_of(f, rule->kind, piece(f, 0), piece(f, 1));
     sn_flow_guard_condition(f, flow, f->z.opcode & 15);
     sn_flow_clear_rest(f, f->arguments[0]);
     return true;
@@ -622,7 +622,7 @@ static bool add_push(sn_flowing *f, const sn_flow_rule *rule) {
     if (from->place == SN_PLACE_CONTROL)
         sn_flow_to(f, SN_FLOW_ANY, sn_flow_whole(f, to));
     else
-        sn_flow_of(f, rule->class, sn_flow_whole(f, to), source(f, 0, size));
+        sn_flow_of(f, rule->kind, sn_flow_whole(f, to), source(f, 0, size));
     move_stack_pointer(f, SN_NO_ARGUMENT, -(int64_t)size);
     return true;
 }
@@ -631,14 +631,14 @@ static bool add_pop(sn_flowing *f, const sn_flow_rule *rule) {
     uint8_t from = stack_memory(f);
     if (from == SN_NO_ARGUMENT) return false;
     move_stack_pointer(f, SN_NO_ARGUMENT, f->operands[from].size);
-    if (argument(f, 0)->place != SN_PLACE_CONTROL) sn_flow_of(f, rule->class, piece(f, 0), sn_flow_whole(f, from));
+    if (argument(f, 0)->place != SN_PLACE_CONTROL) sn_flow_of(f, rule->kind, piece(f, 0), sn_flow_whole(f, from));
     return true;
 }
 
 static bool add_call(sn_flowing *f, const sn_flow_rule *rule) {
     uint8_t to = stack_memory(f);
     if (to == SN_NO_ARGUMENT || f->insn->class == SN_INSN_FAR_BRANCH) return false;
-    sn_flow_to(f, rule->class, sn_flow_whole(f, to))->constant = f->insn->pc + f->insn->length;
+    sn_flow_to(f, rule->kind, sn_flow_whole(f, to))->constant = f->insn->pc + f->insn->length;
     move_stack_pointer(f, SN_NO_ARGUMENT, -(int64_t)f->operands[to].size);
     return true;
 }
@@ -660,7 +660,7 @@ static bool add_leave(sn_flowing *f, const sn_flow_rule *rule) {
     uint8_t memory = stack_memory(f), frame = find_hidden_register(f, NUMBER_RBP, SN_ROLE_WRITTEN);
     if (memory == SN_NO_ARGUMENT || frame == SN_NO_ARGUMENT || f->operands[frame].size != SN_GENERAL_BYTES) return false;
     move_stack_pointer(f, frame, SN_GENERAL_BYTES);
-    sn_flow_of(f, rule->class, sn_flow_whole(f, frame), sn_flow_whole(f, memory));
+    sn_flow_of(f, rule->kind, sn_flow_whole(f, frame), sn_flow_whole(f, memory));
     return true;
 }
 
@@ -685,10 +685,10 @@ static bool add_push_flags(sn_flowing *f, const sn_flow_rule *rule) {
     uint8_t to = stack_memory(f);
     if (to == SN_NO_ARGUMENT || f->flags == SN_NO_ARGUMENT) return false;
     unsigned size = f->operands[to].size;
-    sn_flow_of(f, rule->class, sn_flow_part_of(to, 0, 1), sn_flow_flags_piece(f, LOW_FLAGS));
-    sn_flow_of(f, rule->class, sn_flow_part_of(to, 1, 1),
+    sn_flow_of(f, rule->kind, sn_flow_part_of(to, 0, 1), sn_flow_flags_piece(f, LOW_FLAGS));
+    sn_flow_of(f, rule->kind, sn_flow_part_of(to, 1, 1),
                sn_flow_flags_piece(f, SN_FLOW_FLAG_OVERFLOW | SN_FLOW_FLAG_DIRECTION));
-    if (size > 2) sn_flow_to(f, rule->class, sn_flow_part_of(to, 2, size - 2)); /* what is there has no shadow */
+    if (size > 2) sn_flow_to(f, rule->kind, sn_flow_part_of(to, 2, size - 2)); /* what is there has no shadow */
     move_stack_pointer(f, SN_NO_ARGUMENT, -(int64_t)size);
     return true;
 }
@@ -704,7 +704,7 @@ static bool add_pop_flags(sn_flowing *f, const sn_flow_rule *rule) {
 
 static bool add_load_flags(sn_flowing *f, const sn_flow_rule *rule) {
     uint8_t to = find(f, SN_PLACE_GENERAL, SN_ROLE_WRITTEN, false);
-    sn_flow_of(f, rule->class, sn_flow_whole(f, to), sn_flow_flags_piece(f, LOW_FLAGS));
+    sn_flow_of(f, rule->kind, sn_flow_whole(f, to), sn_flow_flags_piece(f, LOW_FLAGS));
     return true;
 }
 
@@ -716,7 +716,7 @@ static bool add_store_flags(sn_flowing *f, const sn_flow_rule *rule) {
 
 static bool add_invert_carry(sn_flowing *f, const sn_flow_rule *rule) {
     sn_flow_piece carry = sn_flow_flags_piece(f, SN_FLOW_FLAG_CARRY);
-    sn_flow_of(f, rule->class, carry, carry);
+    sn_flow_of(f, rule->kind, carry, carry);
     return true;
 }
 
@@ -752,7 +752,7 @@ static bool add_string_move(sn_flowing *f, const sn_flow_rule *rule) {
     if (from == SN_NO_ARGUMENT) from = value;
     if (to == SN_NO_ARGUMENT) to = value;
     if (from == SN_NO_ARGUMENT || to == SN_NO_ARGUMENT) return false;
-    sn_flow_of(f, rule->class, sn_flow_whole(f, to), sn_flow_whole(f, from));
+    sn_flow_of(f, rule->kind, sn_flow_whole(f, to), sn_flow_whole(f, from));
     if (f->operands[to].place == SN_PLACE_GENERAL) sn_flow_clear_rest(f, to);
     move_pointers(f);
     return true;
@@ -762,7 +762,7 @@ static bool add_string_compare(sn_flowing *f, const sn_flow_rule *rule) {
     uint8_t first = find_memory(f, NUMBER_RSI), second = find_memory(f, NUMBER_RDI);
     if (first == SN_NO_ARGUMENT) first = accumulator(f);
     if (first == SN_NO_ARGUMENT || second == SN_NO_ARGUMENT || f->flags == SN_NO_ARGUMENT) return false;
-    sn_flow model = {.class = rule->class, .source_count = 2, .amount = SN_FLOW_VARIABLE,
+    sn_flow model = {.kind = rule->kind, .source_count = 2, .amount = SN_FLOW_VARIABLE,
                      .sources = {sn_flow_whole(f, first), sn_flow_whole(f, second)}};
     add_flags(f, &model);
     move_pointers(f);
@@ -773,7 +773,7 @@ static bool add_loop(sn_flowing *f, const sn_flow_rule *rule) {
     uint8_t counter = find(f, SN_PLACE_GENERAL, SN_ROLE_BOTH, false);
     if (counter == SN_NO_ARGUMENT) return false;
     sn_flow_piece whole = sn_flow_whole(f, counter);
-    sn_flow *flow = sn_flow_of(f, rule->class, whole, whole);
+    sn_flow *flow = sn_flow_of(f, rule->kind, whole, whole);
     sn_flow_from(flow, sn_flow_constant_piece(whole.size));
     flow->constant = 1;
     sn_flow_clear_rest(f, counter);
@@ -847,7 +847,7 @@ static shape_function *const shapes[SHAPES] = {
 };
 
 #define ROW(name, shape_name, class_name) \
-    [ZYDIS_MNEMONIC_##name] = {.shape = SHAPE_##shape_name, .class = SN_FLOW_##class_name}
+    [ZYDIS_MNEMONIC_##name] = {.shape = SHAPE_##shape_name, .kind = SN_FLOW_##class_name}
 #define BY_CONDITION(row) \
     row(B), row(BE), row(L), row(LE), row(NB), row(NBE), row(NL), row(NLE), row(NO), row(NP), row(NS), row(NZ), row(O), \
         row(P), row(S), row(Z)
@@ -965,8 +965,8 @@ static const sn_flow_rule rules[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
 
 /** Two mnemonics are names of a string instruction and of a vector instruction. */
 static const sn_flow_rule *rule_of(const sn_flowing *f) {
-    static const sn_flow_rule move = {.shape = SHAPE_STRING_MOVE, .class = SN_FLOW_COPY};
-    static const sn_flow_rule compare = {.shape = SHAPE_STRING_COMPARE, .class = SN_FLOW_SUBTRACT};
+    static const sn_flow_rule move = {.shape = SHAPE_STRING_MOVE, .kind = SN_FLOW_COPY};
+    static const sn_flow_rule compare = {.shape = SHAPE_STRING_COMPARE, .kind = SN_FLOW_SUBTRACT};
     if (f->z.meta.category == ZYDIS_CATEGORY_STRINGOP) {
         if (f->z.mnemonic == ZYDIS_MNEMONIC_MOVSD) return &move;
         if (f->z.mnemonic == ZYDIS_MNEMONIC_CMPSD) return &compare;

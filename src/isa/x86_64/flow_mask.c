@@ -53,8 +53,8 @@ static bool add_move(sn_flowing *f, const sn_flow_rule *rule) {
 }
 
 static bool add_same(sn_flowing *f, const sn_flow_rule *rule) {
-    bool ones = rule->class == SN_FLOW_BITWISE;
-    if (rule->class != SN_FLOW_XOR && rule->class != SN_FLOW_AND_NOT && !ones) return false;
+    bool ones = rule->kind == SN_FLOW_BITWISE;
+    if (rule->kind != SN_FLOW_XOR && rule->kind != SN_FLOW_AND_NOT && !ones) return false;
     sn_flow_to(f, SN_FLOW_CONSTANT, mask_piece(f, 0, rule->lane))->constant = ones ? UINT64_MAX : 0;
     clear_mask(f, rule->lane);
     return true;
@@ -62,20 +62,20 @@ static bool add_same(sn_flowing *f, const sn_flow_rule *rule) {
 
 static bool add_logic(sn_flowing *f, const sn_flow_rule *rule) {
     if (sn_flow_same_vector(f, 1, 2) && add_same(f, rule)) return true;
-    sn_flow *flow = sn_flow_of(f, rule->class, mask_piece(f, 0, rule->lane), mask_piece(f, 1, rule->lane));
+    sn_flow *flow = sn_flow_of(f, rule->kind, mask_piece(f, 0, rule->lane), mask_piece(f, 1, rule->lane));
     sn_flow_from(flow, mask_piece(f, 2, rule->lane));
     clear_mask(f, rule->lane);
     return true;
 }
 
 static bool add_not(sn_flowing *f, const sn_flow_rule *rule) {
-    sn_flow_of(f, rule->class, mask_piece(f, 0, rule->lane), mask_piece(f, 1, rule->lane));
+    sn_flow_of(f, rule->kind, mask_piece(f, 0, rule->lane), mask_piece(f, 1, rule->lane));
     clear_mask(f, rule->lane);
     return true;
 }
 
 static bool add_shift(sn_flowing *f, const sn_flow_rule *rule) {
-    sn_flow *flow = sn_flow_of(f, rule->class, mask_piece(f, 0, rule->lane), mask_piece(f, 1, rule->lane));
+    sn_flow *flow = sn_flow_of(f, rule->kind, mask_piece(f, 0, rule->lane), mask_piece(f, 1, rule->lane));
     flow->amount = (uint16_t)sn_flow_immediate(f);
     clear_mask(f, rule->lane);
     return true;
@@ -85,7 +85,7 @@ static bool add_shift(sn_flowing *f, const sn_flow_rule *rule) {
 static bool add_unpack(sn_flowing *f, const sn_flow_rule *rule) {
     unsigned half = rule->lane / 2;
     for (unsigned i = 0; i < 2; i++)
-        sn_flow_of(f, rule->class, sn_flow_part_of(f->arguments[0], i * half, half), mask_piece(f, 2 - i, half));
+        sn_flow_of(f, rule->kind, sn_flow_part_of(f->arguments[0], i * half, half), mask_piece(f, 2 - i, half));
     clear_mask(f, rule->lane);
     return true;
 }
@@ -93,10 +93,10 @@ static bool add_unpack(sn_flowing *f, const sn_flow_rule *rule) {
 static bool test(sn_flowing *f, const sn_flow_rule *rule, unsigned zero_class, unsigned carry_class) {
     const struct {
         uint8_t flag;
-        unsigned class;
+        unsigned kind;
     } flags[] = {{SN_FLOW_FLAG_ZERO, zero_class}, {SN_FLOW_FLAG_CARRY, carry_class}};
     for (unsigned i = 0; i < 2; i++) {
-        sn_flow *flow = sn_flow_to(f, flags[i].class, sn_flow_flags_piece(f, flags[i].flag));
+        sn_flow *flow = sn_flow_to(f, flags[i].kind, sn_flow_flags_piece(f, flags[i].flag));
         for (unsigned k = 0; k < 2; k++) sn_flow_from(flow, mask_piece(f, k, rule->lane));
     }
     sn_flow_flags_constant(f, SN_FLOW_FLAG_PARITY | SN_FLOW_FLAG_ADJUST | SN_FLOW_FLAG_SIGN | SN_FLOW_FLAG_OVERFLOW);
@@ -133,10 +133,10 @@ static bool compare(sn_flowing *f, unsigned lane, unsigned lane_class, unsigned 
 }
 
 static bool add_compare(sn_flowing *f, const sn_flow_rule *rule) {
-    bool is_equality = rule->class == SN_FLOW_EQUAL, is_order = rule->class == SN_FLOW_GREATER;
+    bool is_equality = rule->kind == SN_FLOW_EQUAL, is_order = rule->kind == SN_FLOW_GREATER;
     if ((is_equality || is_order) && first(f)->place == SN_PLACE_MASK && sn_flow_same_vector(f, 1, 2))
         return compare_same(f, f->z.avx.vector_length / 8u / rule->lane, is_equality);
-    return compare(f, rule->lane, rule->class, f->z.avx.vector_length / 8u);
+    return compare(f, rule->lane, rule->kind, f->z.avx.vector_length / 8u);
 }
 
 /** Whole numbers: constants 0 and 4 ask whether two are equal, or not. Of a number and itself 0, 2, 5 and 7 are true. */
@@ -149,11 +149,11 @@ static bool add_predicate(sn_flowing *f, const sn_flow_rule *rule) {
     return compare(f, rule->lane, is_equality ? SN_FLOW_EQUAL : SN_FLOW_ANY, f->z.avx.vector_length / 8u);
 }
 
-static bool add_lowest(sn_flowing *f, const sn_flow_rule *rule) { return compare(f, rule->lane, rule->class, rule->lane); }
+static bool add_lowest(sn_flowing *f, const sn_flow_rule *rule) { return compare(f, rule->lane, rule->kind, rule->lane); }
 
 static bool add_signs(sn_flowing *f, const sn_flow_rule *rule) {
     const sn_operand *from = sn_flow_operand(f, 1);
-    sn_flow *flow = sn_flow_of(f, rule->class, sn_flow_first(f), sn_flow_whole(f, f->arguments[1]));
+    sn_flow *flow = sn_flow_of(f, rule->kind, sn_flow_first(f), sn_flow_whole(f, f->arguments[1]));
     flow->source_lane_size = rule->lane;
     flow->sources[0].size = (uint16_t)(f->z.avx.vector_length ? f->z.avx.vector_length / 8u : from->size);
     sn_flow_clear_rest(f, f->arguments[0]);
@@ -161,7 +161,7 @@ static bool add_signs(sn_flowing *f, const sn_flow_rule *rule) {
 }
 
 static bool add_fill(sn_flowing *f, const sn_flow_rule *rule) {
-    sn_flow *flow = sn_flow_of(f, rule->class, sn_flow_first(f), mask_piece(f, 1, SN_MASK_BYTES));
+    sn_flow *flow = sn_flow_of(f, rule->kind, sn_flow_first(f), mask_piece(f, 1, SN_MASK_BYTES));
     flow->lane_size = rule->lane;
     sn_flow_clear_rest(f, f->arguments[0]);
     return true;
@@ -170,7 +170,7 @@ static bool add_fill(sn_flowing *f, const sn_flow_rule *rule) {
 static bool add_repeat(sn_flowing *f, const sn_flow_rule *rule) {
     sn_flow_piece from = mask_piece(f, 1, rule->source_lane);
     from.every_lane = true;
-    sn_flow *flow = sn_flow_of(f, rule->class, sn_flow_first(f), from);
+    sn_flow *flow = sn_flow_of(f, rule->kind, sn_flow_first(f), from);
     flow->lane_size = rule->lane;
     flow->source_lane_size = rule->source_lane;
     sn_flow_clear_rest(f, f->arguments[0]);
@@ -198,7 +198,7 @@ static shape_function *const shapes[SHAPES] = {
 };
 
 #define ROW(name, shape_name, class_name, lane_bytes, source_bytes)                                  \
-    [ZYDIS_MNEMONIC_##name] = {.shape = SHAPE_##shape_name, .class = SN_FLOW_##class_name,           \
+    [ZYDIS_MNEMONIC_##name] = {.shape = SHAPE_##shape_name, .kind = SN_FLOW_##class_name,           \
                                .lane = (lane_bytes), .source_lane = (source_bytes)}
 #define EACH_WIDTH(name, shape_name, class_name)                                                     \
     ROW(name##B, shape_name, class_name, 1, 0), ROW(name##W, shape_name, class_name, 2, 0),          \

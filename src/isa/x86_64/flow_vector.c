@@ -111,7 +111,7 @@ static bool finish_first(sn_flowing *f, sn_flow *flow) {
 static bool add_move(sn_flowing *f, const sn_flow_rule *rule) {
     unsigned size = first(f)->size, from = sn_flow_operand(f, 1)->size, copied = from < size ? from : size;
     if (f->argument_count != 2) return false;
-    sn_flow *flow = sn_flow_of(f, rule->class, sn_flow_part_of(f->arguments[0], 0, copied),
+    sn_flow *flow = sn_flow_of(f, rule->kind, sn_flow_part_of(f->arguments[0], 0, copied),
                                sn_flow_part_of(f->arguments[1], 0, copied));
     sn_flow_apply_mask(f, flow);
     if (copied < size) sn_flow_to(f, SN_FLOW_CONSTANT, sn_flow_part_of(f->arguments[0], copied, size - copied));
@@ -128,7 +128,7 @@ static bool add_memory_move(sn_flowing *f, const sn_flow_rule *rule) {
         if (f->operands[i].role == SN_ROLE_WRITTEN) to = i;
     }
     if (from == SN_NO_ARGUMENT || to == SN_NO_ARGUMENT) return false;
-    sn_flow_of(f, rule->class, sn_flow_whole(f, to), sn_flow_whole(f, from));
+    sn_flow_of(f, rule->kind, sn_flow_whole(f, to), sn_flow_whole(f, from));
     return true;
 }
 
@@ -136,7 +136,7 @@ static bool add_memory_move(sn_flowing *f, const sn_flow_rule *rule) {
 static bool add_scalar_move(sn_flowing *f, const sn_flow_rule *rule) {
     enum { SIZE = 16 };
     uint8_t to = f->arguments[0], from = f->arguments[f->argument_count - 1u];
-    sn_flow *flow = sn_flow_of(f, rule->class, sn_flow_part_of(to, 0, rule->lane), sn_flow_part_of(from, 0, rule->lane));
+    sn_flow *flow = sn_flow_of(f, rule->kind, sn_flow_part_of(to, 0, rule->lane), sn_flow_part_of(from, 0, rule->lane));
     sn_flow_apply_mask(f, flow);
     if (first(f)->place == SN_PLACE_MEMORY) return true;
     sn_flow_piece rest = sn_flow_part_of(to, rule->lane, SIZE - rule->lane);
@@ -153,7 +153,7 @@ static bool add_half_move(sn_flowing *f, const sn_flow_rule *rule) {
     uint8_t to = f->arguments[0], from = f->arguments[f->argument_count - 1u];
     bool stores = first(f)->place == SN_PLACE_MEMORY, loads = f->operands[from].place == SN_PLACE_MEMORY;
     unsigned other = HALF - rule->lane, from_offset = stores ? rule->lane : loads ? 0 : rule->source_lane;
-    sn_flow_of(f, rule->class, sn_flow_part_of(to, stores ? 0 : rule->lane, HALF), sn_flow_part_of(from, from_offset, HALF));
+    sn_flow_of(f, rule->kind, sn_flow_part_of(to, stores ? 0 : rule->lane, HALF), sn_flow_part_of(from, from_offset, HALF));
     if (stores) return true;
     if (f->argument_count == 3) sn_flow_of(f, SN_FLOW_COPY, sn_flow_part_of(to, other, HALF),
                                            sn_flow_part_of(f->arguments[1], other, HALF));
@@ -181,10 +181,10 @@ static bool add_some_lanes(sn_flowing *f, const sn_flow_rule *rule, bool first_t
     uint8_t arguments[SN_FLOWING_MOST_ARGUMENTS];
     unsigned count = sn_flow_vector_arguments(f, first_too, arguments), size = first(f)->size;
     unsigned lane = lane_of(f, rule);
-    sn_flow *flow = sn_flow_to(f, rule->class, sn_flow_first(f));
+    sn_flow *flow = sn_flow_to(f, rule->kind, sn_flow_first(f));
     flow->is_signed = rule->source_lane;
-    if (count == 2 && sn_flow_same_vector(f, arguments[0], arguments[1]) && is_constant(rule->class, &flow->constant)) {
-        flow->class = SN_FLOW_CONSTANT;
+    if (count == 2 && sn_flow_same_vector(f, arguments[0], arguments[1]) && is_constant(rule->kind, &flow->constant)) {
+        flow->kind = SN_FLOW_CONSTANT;
         return finish_first(f, flow);
     }
     set_lane(flow, lane, lane);
@@ -205,12 +205,12 @@ static bool table_depends(unsigned table, unsigned source) {
 
 static bool add_ternary(sn_flowing *f, const sn_flow_rule *rule) {
     unsigned table = sn_flow_immediate(f), size = first(f)->size;
-    sn_flow *flow = sn_flow_to(f, rule->class, sn_flow_first(f));
+    sn_flow *flow = sn_flow_to(f, rule->kind, sn_flow_first(f));
     set_lane(flow, lane_of(f, rule), lane_of(f, rule));
     for (unsigned i = 0; i < 3; i++)
         if (table_depends(table, i)) sn_flow_from(flow, sn_flow_vector_source(f, i, size));
     if (flow->source_count == 0) {
-        flow->class = SN_FLOW_CONSTANT;
+        flow->kind = SN_FLOW_CONSTANT;
         flow->constant = table ? UINT64_MAX : 0;
     }
     return finish_first(f, flow);
@@ -237,7 +237,7 @@ static bool finish_scalar(sn_flowing *f, sn_flow *flow, unsigned lane, bool keep
 }
 
 static sn_flow *lowest_lane(sn_flowing *f, const sn_flow_rule *rule) {
-    return sn_flow_to(f, rule->class, sn_flow_part_of(f->arguments[0], 0, rule->lane));
+    return sn_flow_to(f, rule->kind, sn_flow_part_of(f->arguments[0], 0, rule->lane));
 }
 
 static void scalar_source(const sn_flowing *f, sn_flow *flow, unsigned argument, unsigned lane) {
@@ -266,7 +266,7 @@ static bool add_scalar_3(sn_flowing *f, const sn_flow_rule *rule) {
 }
 
 static bool add_to_general(sn_flowing *f, const sn_flow_rule *rule) {
-    sn_flow *flow = sn_flow_to(f, rule->class, sn_flow_first(f));
+    sn_flow *flow = sn_flow_to(f, rule->kind, sn_flow_first(f));
     scalar_source(f, flow, last_value(f), rule->source_lane);
     sn_flow_clear_rest(f, f->arguments[0]);
     return true;
@@ -279,7 +279,7 @@ static bool add_convert(sn_flowing *f, const sn_flow_rule *rule) {
     unsigned wider = rule->lane > rule->source_lane ? rule->lane : rule->source_lane, count = vector_bytes(f) / wider;
     unsigned size = count * rule->lane;
     uint8_t to = f->arguments[0];
-    sn_flow *flow = sn_flow_to(f, rule->class, sn_flow_part_of(to, 0, size));
+    sn_flow *flow = sn_flow_to(f, rule->kind, sn_flow_part_of(to, 0, size));
     flow->lane_size = rule->lane;
     flow->source_lane_size = rule->source_lane;
     flow->is_float = first(f)->is_float;
@@ -298,7 +298,7 @@ static bool add_low_product(sn_flowing *f, const sn_flow_rule *rule) {
     uint8_t arguments[SN_FLOWING_MOST_ARGUMENTS];
     unsigned count = sn_flow_vector_arguments(f, false, arguments);
     for (unsigned offset = 0; offset < first(f)->size; offset += LANE) {
-        sn_flow *flow = sn_flow_to(f, rule->class, sn_flow_part_of(f->arguments[0], offset, LANE));
+        sn_flow *flow = sn_flow_to(f, rule->kind, sn_flow_part_of(f->arguments[0], offset, LANE));
         for (unsigned i = 0; i < count; i++) {
             bool same = sn_flow_is_broadcast(f, sn_flow_operand(f, arguments[i]));
             sn_flow_from(flow, sn_flow_part_of(f->arguments[arguments[i]], same ? 0 : offset, USED));
@@ -320,11 +320,11 @@ static unsigned shifted_argument(const sn_flowing *f) { return f->argument_count
 static bool add_shift(sn_flowing *f, const sn_flow_rule *rule) {
     enum { COUNT_BYTES = 8 };
     unsigned last = f->argument_count - 1u;
-    sn_flow *flow = sn_flow_of(f, rule->class, sn_flow_first(f),
+    sn_flow *flow = sn_flow_of(f, rule->kind, sn_flow_first(f),
                                sn_flow_vector_source(f, shifted_argument(f), first(f)->size));
     flow->lane_size = flow->source_lane_size = rule->lane;
     if (sn_flow_operand(f, last)->place == SN_PLACE_IMMEDIATE) {
-        bool turns = rule->class == SN_FLOW_ROTATE_LEFT || rule->class == SN_FLOW_ROTATE_RIGHT;
+        bool turns = rule->kind == SN_FLOW_ROTATE_LEFT || rule->kind == SN_FLOW_ROTATE_RIGHT;
         flow->amount = (uint16_t)(turns ? sn_flow_immediate(f) % (8u * rule->lane) : sn_flow_immediate(f));
     } else {
         sn_flow_piece count = sn_flow_part_of(f->arguments[last], 0, COUNT_BYTES);
@@ -335,7 +335,7 @@ static bool add_shift(sn_flowing *f, const sn_flow_rule *rule) {
 }
 
 static bool add_shift_each(sn_flowing *f, const sn_flow_rule *rule) {
-    sn_flow *flow = sn_flow_to(f, rule->class, sn_flow_first(f));
+    sn_flow *flow = sn_flow_to(f, rule->kind, sn_flow_first(f));
     flow->lane_size = flow->source_lane_size = rule->lane;
     for (unsigned i = 1; i < 3; i++) sn_flow_from(flow, sn_flow_vector_source(f, i, first(f)->size));
     return finish_first(f, flow);
@@ -354,7 +354,7 @@ static bool add_select(sn_flowing *f, const sn_flow_rule *rule) {
     uint8_t mask = implicit ? hidden_vector(f) : f->arguments[3];
     if (mask == SN_NO_ARGUMENT) mask = f->arguments[2]; /* implicit, and named */
     unsigned size = first(f)->size, on = implicit ? 1 : 2, off = implicit ? 0 : 1;
-    sn_flow *flow = sn_flow_of(f, rule->class, sn_flow_first(f), sn_flow_vector_source(f, on, size));
+    sn_flow *flow = sn_flow_of(f, rule->kind, sn_flow_first(f), sn_flow_vector_source(f, on, size));
     flow->guard = (sn_flow_guard){.kind = SN_GUARD_HIGH_BITS, .lane_size = rule->lane,
                                   .condition = sn_flow_part_of(mask, 0, size),
                                   .otherwise = sn_flow_vector_source(f, off, size)};
@@ -365,7 +365,7 @@ static bool add_select(sn_flowing *f, const sn_flow_rule *rule) {
 
 static bool add_blend(sn_flowing *f, const sn_flow_rule *rule) {
     unsigned size = first(f)->size;
-    sn_flow *flow = sn_flow_of(f, rule->class, sn_flow_first(f), sn_flow_vector_source(f, 2, size));
+    sn_flow *flow = sn_flow_of(f, rule->kind, sn_flow_first(f), sn_flow_vector_source(f, 2, size));
     set_lane(flow, rule->lane, rule->lane);
     finish_first(f, flow);
     if (flow->guard.otherwise.size) flow->guard.otherwise = sn_flow_vector_source(f, 1, size);
@@ -376,7 +376,7 @@ static bool add_blend(sn_flowing *f, const sn_flow_rule *rule) {
 static bool add_masked_move(sn_flowing *f, const sn_flow_rule *rule) {
     unsigned size = first(f)->size;
     bool stores = first(f)->place == SN_PLACE_MEMORY;
-    sn_flow *flow = sn_flow_of(f, rule->class, sn_flow_first(f), sn_flow_vector_source(f, 2, size));
+    sn_flow *flow = sn_flow_of(f, rule->kind, sn_flow_first(f), sn_flow_vector_source(f, 2, size));
     flow->guard.kind = SN_GUARD_HIGH_BITS;
     flow->guard.lane_size = rule->lane;
     flow->guard.condition = sn_flow_part_of(f->arguments[1], 0, size);
@@ -395,7 +395,7 @@ static bool add_masked_store(sn_flowing *f, const sn_flow_rule *rule) {
     uint8_t memory = memory_of(f);
     if (memory == SN_NO_ARGUMENT) return false;
     unsigned size = f->operands[memory].size;
-    sn_flow *flow = sn_flow_of(f, rule->class, sn_flow_whole(f, memory), sn_flow_part_of(f->arguments[0], 0, size));
+    sn_flow *flow = sn_flow_of(f, rule->kind, sn_flow_whole(f, memory), sn_flow_part_of(f->arguments[0], 0, size));
     flow->guard.kind = SN_GUARD_HIGH_BITS;
     flow->guard.lane_size = rule->lane;
     flow->guard.condition = sn_flow_part_of(f->arguments[1], 0, size);
@@ -412,7 +412,7 @@ static bool add_gather(sn_flowing *f, const sn_flow_rule *rule) {
     uint8_t to = f->arguments[0], memory = memory_of(f);
     if (memory == SN_NO_ARGUMENT || f->operands[memory].role == SN_ROLE_ADDRESS) return false;
     unsigned size = f->operands[memory].size;
-    sn_flow *flow = sn_flow_of(f, rule->class, sn_flow_part_of(to, 0, size), sn_flow_whole(f, memory));
+    sn_flow *flow = sn_flow_of(f, rule->kind, sn_flow_part_of(to, 0, size), sn_flow_whole(f, memory));
     sn_flow_apply_mask(f, flow);
     flow->guard.lane_size = rule->lane;
     if (f->mask == SN_NO_ARGUMENT) {
@@ -433,7 +433,7 @@ static bool add_scatter(sn_flowing *f, const sn_flow_rule *rule) {
     uint8_t memory = memory_of(f);
     if (memory == SN_NO_ARGUMENT || f->operands[memory].role == SN_ROLE_ADDRESS || f->mask == SN_NO_ARGUMENT) return false;
     unsigned size = f->operands[memory].size;
-    sn_flow *flow = sn_flow_of(f, rule->class, sn_flow_whole(f, memory), sn_flow_part_of(f->arguments[1], 0, size));
+    sn_flow *flow = sn_flow_of(f, rule->kind, sn_flow_whole(f, memory), sn_flow_part_of(f->arguments[1], 0, size));
     sn_flow_apply_mask(f, flow);
     flow->guard.lane_size = rule->lane;
     consume_mask(f);
@@ -444,13 +444,13 @@ static bool add_scatter(sn_flowing *f, const sn_flow_rule *rule) {
 
 static bool add_test(sn_flowing *f, const sn_flow_rule *rule) {
     static const struct {
-        uint8_t flag, class;
+        uint8_t flag, kind;
     } flags[] = {{SN_FLOW_FLAG_ZERO, SN_FLOW_AND}, {SN_FLOW_FLAG_CARRY, SN_FLOW_AND_NOT}};
     (void)rule;
     if (f->flags == SN_NO_ARGUMENT) return false;
     unsigned size = first(f)->size;
     for (unsigned i = 0; i < 2; i++) {
-        sn_flow *flow = sn_flow_to(f, flags[i].class, sn_flow_flags_piece(f, flags[i].flag));
+        sn_flow *flow = sn_flow_to(f, flags[i].kind, sn_flow_flags_piece(f, flags[i].flag));
         for (unsigned k = 0; k < 2; k++) sn_flow_from(flow, sn_flow_vector_source(f, k, size));
     }
     sn_flow_flags_constant(f, SN_FLOW_FLAG_PARITY | SN_FLOW_FLAG_ADJUST | SN_FLOW_FLAG_SIGN | SN_FLOW_FLAG_OVERFLOW);
@@ -463,7 +463,7 @@ static bool add_clear(sn_flowing *f, const sn_flow_rule *rule) {
     for (uint8_t i = 0; i < REGISTERS; i++) {
         sn_flow_piece rest = sn_flow_part_of(i, rule->lane, SN_VECTOR_BYTES - rule->lane);
         rest.part = SN_PART_VECTOR;
-        sn_flow_to(f, rule->class, rest);
+        sn_flow_to(f, rule->kind, rest);
     }
     return true;
 }
@@ -493,7 +493,7 @@ static bool add_save(sn_flowing *f, const sn_flow_rule *rule) {
     guard_state(f, rule, flow);
     for (uint8_t i = 0; i < SAVED_VECTOR_COUNT; i++) {
         unsigned offset = SAVED_VECTORS + i * SAVED_VECTOR_BYTES;
-        flow = sn_flow_of(f, rule->class, sn_flow_part_of(memory, offset, SAVED_VECTOR_BYTES), saved_register(i));
+        flow = sn_flow_of(f, rule->kind, sn_flow_part_of(memory, offset, SAVED_VECTOR_BYTES), saved_register(i));
         guard_state(f, rule, flow);
     }
     return true;
@@ -503,7 +503,7 @@ static bool add_restore(sn_flowing *f, const sn_flow_rule *rule) {
     for (uint8_t i = 0; i < SAVED_VECTOR_COUNT; i++) {
         unsigned offset = SAVED_VECTORS + i * SAVED_VECTOR_BYTES;
         sn_flow_piece from = sn_flow_part_of(f->arguments[0], offset, SAVED_VECTOR_BYTES);
-        guard_state(f, rule, sn_flow_of(f, rule->class, saved_register(i), from));
+        guard_state(f, rule, sn_flow_of(f, rule->kind, saved_register(i), from));
     }
     return true;
 }
@@ -542,7 +542,7 @@ static shape_function *const shapes[SHAPES] = {
 };
 
 #define ROW(name, shape_name, class_name, lane_bytes, source_bytes)                                  \
-    [ZYDIS_MNEMONIC_##name] = {.shape = SHAPE_##shape_name, .class = SN_FLOW_##class_name,           \
+    [ZYDIS_MNEMONIC_##name] = {.shape = SHAPE_##shape_name, .kind = SN_FLOW_##class_name,           \
                                .lane = (lane_bytes), .source_lane = (source_bytes)}
 #define MOVE(name) ROW(name, MOVE, COPY, 0, 0)
 #define LANES(name, class_name, lane) ROW(name, LANES, class_name, lane, 0)

@@ -21,22 +21,22 @@ static uint8_t find(const sn_flowing *f, uint8_t role) {
 static bool add_move(sn_flowing *f, const sn_flow_rule *rule) {
     uint8_t to = find(f, SN_ROLE_WRITTEN), from = find(f, SN_ROLE_READ);
     if (to == SN_NO_ARGUMENT || from == SN_NO_ARGUMENT) return false;
-    sn_flow_of(f, rule->class, sn_flow_whole(f, to), sn_flow_whole(f, from));
+    sn_flow_of(f, rule->kind, sn_flow_whole(f, to), sn_flow_whole(f, from));
     return true;
 }
 
 static bool add_exchange(sn_flowing *f, const sn_flow_rule *rule) {
     enum { ONE, OTHER };
     if (f->operand_count < 2) return false;
-    sn_flow_of(f, rule->class, sn_flow_whole(f, ONE), sn_flow_whole(f, OTHER));
-    sn_flow_of(f, rule->class, sn_flow_whole(f, OTHER), sn_flow_whole(f, ONE));
+    sn_flow_of(f, rule->kind, sn_flow_whole(f, ONE), sn_flow_whole(f, OTHER));
+    sn_flow_of(f, rule->kind, sn_flow_whole(f, OTHER), sn_flow_whole(f, ONE));
     return true;
 }
 
 static bool add_conditional(sn_flowing *f, const sn_flow_rule *rule) {
     uint8_t to = f->arguments[0];
     if (f->argument_count != 2 || f->flags == SN_NO_ARGUMENT) return false;
-    sn_flow *flow = sn_flow_of(f, rule->class, sn_flow_whole(f, to), sn_flow_whole(f, f->arguments[1]));
+    sn_flow *flow = sn_flow_of(f, rule->kind, sn_flow_whole(f, to), sn_flow_whole(f, f->arguments[1]));
     sn_flow_guard_condition(f, flow, rule->source_lane);
     return true;
 }
@@ -49,10 +49,10 @@ static shape_function *const shapes[] = {
     [SHAPE_CONDITIONAL] = add_conditional,
 };
 
-#define ROW(name, shape_name) [ZYDIS_MNEMONIC_##name] = {.shape = SHAPE_##shape_name, .class = SN_FLOW_COPY}
+#define ROW(name, shape_name) [ZYDIS_MNEMONIC_##name] = {.shape = SHAPE_##shape_name, .kind = SN_FLOW_COPY}
 /** With a hardware condition code. */
 #define CONDITIONAL(name, code) \
-    [ZYDIS_MNEMONIC_##name] = {.shape = SHAPE_CONDITIONAL, .class = SN_FLOW_COPY, .source_lane = (code)}
+    [ZYDIS_MNEMONIC_##name] = {.shape = SHAPE_CONDITIONAL, .kind = SN_FLOW_COPY, .source_lane = (code)}
 
 static const sn_flow_rule rules[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
     ROW(FLD, MOVE),

@@ -39,7 +39,7 @@ typedef struct sn_flowing {
 /** A row of a table: who makes the flows, with what. Rows of zeros are no rules. */
 typedef struct sn_flow_rule {
     uint8_t shape;
-    uint8_t class;       /**< sn_flow_class */
+    uint8_t kind;       /**< sn_flow_class */
     uint8_t lane;        /**< bytes of a lane of the destination */
     uint8_t source_lane; /**< bytes of a lane of the sources, or what else the shape needs */
 } sn_flow_rule;

@@ -34,7 +34,7 @@ sn_flow *sn_flow_to(sn_flowing *f, unsigned class, sn_flow_piece destination) {
     }
     sn_flow *flow = &f->flows[f->count++];
     memset(flow, 0, sizeof *flow);
-    flow->class = (uint8_t)class;
+    flow->kind = (uint8_t)class;
     flow->amount = SN_FLOW_VARIABLE;
     flow->destination = destination;
     return flow;
@@ -177,7 +177,7 @@ static void clear_rest_if_written(sn_flowing *f, uint8_t number) {
     sn_flow_clear_rest(f, number);
     if (f->count == before || !may_write_nothing(f)) return;
     sn_flow *flow = &f->flows[before];
-    flow->class = SN_FLOW_ANY;
+    flow->kind = SN_FLOW_ANY;
     sn_flow_from(flow, flow->destination);
     add_all_sources(f, flow, number);
 }
