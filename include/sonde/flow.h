@@ -221,7 +221,7 @@ bool sn_flow_depends(const sn_flow *flow, const sn_operand *operands, unsigned s
 unsigned sn_flow_choice(const sn_flow *flow, uint64_t control);
 
 /** Name of a class, in lower case with hyphens ("shift-left"): for reports and tests. */
-const char *sn_flow_class_name(unsigned class);
+const char *sn_flow_class_name(unsigned kind);
 
 #ifdef __cplusplus
 }
