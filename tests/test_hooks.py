@@ -122,6 +122,20 @@ def test_original_called(sonde, tool, programs):
     assert printed == usual(tail=f"tail {12 + 15}")
 
 
+@pytest.mark.parametrize("watch, begun", (("--watch", 2), ("--watch-slowly", 2), ("--watch-last", 0)))
+def test_hooks_that_call_the_same_function(sonde, tool, programs, watch, begun):
+    """The first one does all; hooks before it are told of the program's calls, once each."""
+    printed, seen = run(sonde, tool, f"{watch}=plain", "--twice=plain", "--twice-again=plain", program=programs["dynamic"])
+    assert printed == usual(plain=f"plain {31 + 34} pointer {61 + 64}")
+    assert (seen["begun"], seen["lost"]) == (begun, 0)
+
+
+@pytest.mark.parametrize("watch, arguments", (("--watch", 30), ("--watch-slowly", 30), ("--watch-last", 230)))
+def test_hooks_are_told_in_the_order_in_which_they_were_added(sonde, tool, programs, watch, arguments):
+    _, seen = run(sonde, tool, f"{watch}=plain", "--argument=plain", program=programs["dynamic"])
+    assert (seen["begun"], seen["arguments"], seen["returned"]) == (2, arguments, 2)
+
+
 def test_another_function_instead(sonde, tool, programs):
     printed, _ = run(sonde, tool, "--instead=plain:other", program=programs["dynamic"])
     assert printed == usual(plain="plain 70 pointer 140")

@@ -78,8 +78,8 @@ void sn_hook_continue_at(sn_hooked_call *call, uint64_t function);
 /**
  * From `begin` of a slow hook: have the client call `function`, the hooked one itself or any other one of its own, with at most
  * 4 arguments; then `begin` is called again for the same call, where sn_hook_answer() tells what it returned. So a replacement
- * that needs the original several times is a `begin` that goes on, call by call, and at last uses sn_hook_return(). A hooked
- * function that is called so is not told to the hook again. False if there is no memory; nothing is called then.
+ * that needs the original several times is a `begin` that goes on, call by call, and at last uses sn_hook_return(). While a hook
+ * calls its function so, no hook of that function is told. False if there is no memory; nothing is called then.
  */
 bool sn_hook_call(sn_thread *thread, sn_hooked_call *call, uint64_t function, const uint64_t *arguments, unsigned count);
 /** Whether `begin` is called since a function that it called has returned, and what that returned. `call->word` is what it

@@ -33,17 +33,21 @@ void sn_hook_keep(sn_thread *thread, sn_hook_record *record, bool wants_end) {
     if (record->call.hook->way == SN_HOOK_SLOW) frame->slot |= SN_FRAME_SLOWLY;
 }
 
-/** Whether the function is called by a hook of its own: sn_hook_call(). */
-static bool is_called_by_hook(sn_thread *thread, const sn_hook_place *place) {
+const sn_hook_record *sn_hook_calling(sn_thread *thread, uint64_t address) {
     const sn_hook_stack *stack = stack_of(thread);
     const sn_call_frame *frame = sn_call_frame_of(thread);
     for (const sn_hook_record *record = stack->end; record-- > stack->records && record->call.frame == frame;)
-        if (record->place->address == place->address && record->outcome == SN_HOOK_CALLS) return true;
-    return false;
+        if (record->place->address == address && record->outcome == SN_HOOK_CALLS) return record;
+    return 0;
+}
+
+bool sn_hook_has_frame(sn_thread *thread, uint64_t address, uint64_t stack_pointer) {
+    const sn_hook_record *record = sn_hook_calling(thread, address);
+    return record && (stack_pointer == record->returns_at || *(const uint64_t *)stack_pointer == address);
 }
 
 void sn_hook_entered(sn_thread *thread, const sn_hook_place *place, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
-    if (is_called_by_hook(thread, place)) return;
+    if (sn_hook_calling(thread, place->address)) return;
     sn_hook_record *record = sn_hook_push(thread, place);
     if (!record) return;
     record->call.arguments[0] = a;

@@ -86,7 +86,12 @@ void sn_hooks_insert_unwound(sn_block *block) {
     for (unsigned i = 0; i < block->count; i++) {
         const sn_instruction *view = &block->views[i];
         if (sn_unwind_is_watched(view->address)) insert_unwound_return(block, i);
-        for (sn_hook_place *place = sn_hooks_at(view->address); place; place = place->next) insert_unwound_entry(block, i, place);
+        bool follows = false;
+        for (sn_hook_place *place = sn_hooks_at(view->address); place; place = place->next) {
+            place->follows = follows;
+            follows |= place->needs_frame;
+            insert_unwound_entry(block, i, place);
+        }
         if (view->kind == SN_KIND_CALL || view->kind == SN_KIND_CALL_INDIRECT)
             sn_unwind_note_call(view->address, view->address + view->length);
     }

@@ -37,6 +37,7 @@ static sn_arena arena;
 static sn_hash by_name;                       /**< hash of a name -> named_hook */
 static SN_VECTOR(const sn_hook *) by_pattern; /**< of names */
 static SN_VECTOR(const sn_hook *) all;
+static sn_hash orders;                        /**< hook -> how many were added before */
 static sn_hash places;                        /**< address -> the first sn_hook_place */
 static SN_VECTOR(known_code) known;
 
@@ -65,9 +66,12 @@ static void put(const sn_hook *hook, uint64_t address) {
     sn_hook_place **link = (sn_hook_place **)first;
     for (; *link; link = &(*link)->next)
         if (stands_for((*link)->hook, hook)) return;
+    uint64_t order = sn_hash_get(&orders, (uint64_t)(uintptr_t)hook, 0);
+    link = (sn_hook_place **)first;
+    while (*link && sn_hash_get(&orders, (uint64_t)(uintptr_t)(*link)->hook, 0) < order) link = &(*link)->next;
     sn_hook_place *place = sn_arena_allocate(&arena, sizeof *place);
     bool is_service = sn_hooks_service && sn_hooks_service->is_own(hook);
-    *place = (sn_hook_place){.hook = hook, .address = address,
+    *place = (sn_hook_place){.hook = hook, .address = address, .next = *link,
                              .needs_frame = !is_service || sn_hooks_service->needs_frame(hook)};
     *link = place;
 }
@@ -205,6 +209,7 @@ void sn_hook_add(const sn_hook *hook) {
         sn_fail(SN_STATUS_ENGINE, hook->begin ? "the tool hooks more than 65536 functions" : "the tool's hook has no `begin`");
     begin();
     sn_lock_acquire(&sn_jit_lock);
+    sn_hash_set(&orders, (uint64_t)(uintptr_t)hook, all.count);
     *sn_vector_add(&all) = hook;
     if (hook->way == SN_HOOK_SLOW && hook->end) wants_returns = true;
     if (is_by_name(hook)) enter_name(hook);

@@ -53,6 +53,7 @@ void sn_hook_continue_at(sn_hooked_call *call, uint64_t function) {
 bool sn_hook_call(sn_thread *thread, sn_hooked_call *call, uint64_t function, const uint64_t *arguments, unsigned count) {
     if (!sn_client_call(thread, function, arguments, count < SN_HOOK_ARGUMENTS ? count : SN_HOOK_ARGUMENTS)) return false;
     record_of(call)->outcome = SN_HOOK_CALLS;
+    record_of(call)->returns_at = sn_thread_stack_pointer(thread) + SN_RETURN_ADDRESS_SIZE;
     return true;
 }
 
@@ -67,11 +68,8 @@ uint64_t sn_hook_function(const sn_hooked_call *call) { return record_of(call)->
 
 /** The record of a call whose hook has functions called, if the thread is in it. */
 static sn_hook_record *calling(sn_thread *thread, const sn_hook_place *place) {
-    const sn_hook_stack *stack = (const sn_hook_stack *)thread->slots[sn_hook_slot];
-    const sn_call_frame *frame = sn_call_frame_of(thread);
-    for (sn_hook_record *record = stack->end; record-- > stack->records && record->call.frame == frame;)
-        if (record->place == place && record->outcome == SN_HOOK_CALLS) return record;
-    return NULL;
+    sn_hook_record *record = (sn_hook_record *)sn_hook_calling(thread, place->address);
+    return record && record->place == place ? record : NULL;
 }
 
 /** Go back to the caller in the function's place: its frames go, as by a return. */
@@ -106,6 +104,7 @@ static void carry_out(sn_thread *thread, sn_hook_record *record, bool wants_end)
 
 void sn_hook_begin_slowly(sn_thread *thread, const sn_hook_place *place) {
     sn_hook_record *record = calling(thread, place);
+    if (!record && sn_hook_calling(thread, place->address)) return; /* another hook's affair */
     if (record) {
         if (!sn_client_call_returned(thread, &record->answer)) return; /* it is the function that it calls */
         record->outcome = SN_HOOK_ANSWERED;
@@ -153,7 +152,7 @@ void sn_hook_unwound_begins_slowly(sn_thread *thread, const sn_hook_place *place
 
 void sn_hook_unwound_begin(sn_thread *thread, const sn_hook_place *place) {
     uint64_t slot = sn_thread_stack_pointer(thread) + SN_RETURN_ADDRESS_SIZE;
-    if (!calling(thread, place)) sn_hook_unwound_begins_slowly(thread, place);
+    if (!sn_hook_has_frame(thread, place->address, slot - SN_RETURN_ADDRESS_SIZE)) sn_hook_unwound_begins_slowly(thread, place);
     sn_hook_begin_slowly(thread, place);
     const sn_call_frame *last = sn_call_frame_of(thread);
     bool is_there = (last->slot & ~SN_FRAME_MARKS) == slot && last->target == place->address; /* it has not returned */

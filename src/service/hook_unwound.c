@@ -42,6 +42,8 @@ void sn_hook_unwound_push(sn_thread *thread, const sn_hook_place *place, uint64_
     uint64_t return_address = *(const uint64_t *)stack_pointer;
     const sn_unwind_step *step = sn_unwind_find(sn_unwind_key(return_address, false));
     uint32_t site = step ? step->site : SN_SITE_NONE;
+    const sn_call_frame *last = end_of(thread) - 1;
+    if (place->follows && slot_of(last) == stack_pointer + SN_RETURN_ADDRESS_SIZE && last->target == place->address) return;
     drop_left(thread, stack_pointer, place->address);
     sn_call_frame *frame = end_of(thread);
     frame->slot = stack_pointer + SN_RETURN_ADDRESS_SIZE;
@@ -56,6 +58,7 @@ uint64_t sn_hook_unwound_begins(sn_thread *thread, const sn_hook_place *place, u
     uint64_t return_address = *(const uint64_t *)stack_pointer;
     sn_unwind_start caller;
     uint32_t context = 0;
+    if (sn_hook_has_frame(thread, place->address, stack_pointer)) return 0;
     const sn_unwind_step *step = sn_unwind_find(sn_unwind_key(return_address, false));
     if (!step || !__atomic_load_n(&step->is_watched, __ATOMIC_ACQUIRE)) return 1;
     caller.address = return_address;
@@ -77,7 +80,7 @@ void sn_hook_unwound_keep(sn_thread *thread) {
 
 void sn_hook_unwound_entered(sn_thread *thread, const sn_hook_place *place, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
     sn_hook_entered(thread, place, a, b, c, d);
-    sn_hook_unwound_keep(thread);
+    if (!sn_hook_calling(thread, place->address)) sn_hook_unwound_keep(thread);
 }
 
 void sn_hook_unwound_drop(sn_thread *thread, uint64_t slot, uint64_t *result) {

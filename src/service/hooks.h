@@ -23,6 +23,7 @@ typedef struct sn_hook_place {
     uint64_t address;
     struct sn_hook_place *next; /**< at the same address, in the order in which they were added */
     const void *owner;          /**< of the service that the hook belongs to, by sn_hooks_serve() */
+    bool follows;               /**< the function has a hook before this one that gives calls a frame, if they need one */
     bool needs_frame;           /**< its calls' contexts or ends are asked for: sn_hook_service.needs_frame */
 } sn_hook_place;
 
@@ -40,6 +41,7 @@ typedef struct sn_hook_record {
     const sn_hook_place *place;
     sn_hook_outcome outcome;
     uint64_t elsewhere, answer;
+    uint64_t returns_at; /**< SN_HOOK_CALLS: the stack pointer when what was called has returned */
 } sn_hook_record;
 
 /** The calls of a thread, the innermost last. */
@@ -101,6 +103,13 @@ void sn_hook_left(sn_thread *thread, sn_call_frame *frame, bool returns);
 
 /** The same, `result` being what it returns, which hooks may change; NULL: it was left by a jump. */
 void sn_hook_left_with(sn_thread *thread, sn_call_frame *frame, uint64_t *result);
+
+/** If the function at `address`, where the thread is, was called by a hook of its own (sn_hook_call()), or goes on after that: that
+    hook's record; else NULL. No other hook is told then. */
+const sn_hook_record *sn_hook_calling(sn_thread *thread, uint64_t address);
+
+/** Whether a call that is at its first instruction is the one that such a hook makes, or goes on after that: it has a frame. */
+bool sn_hook_has_frame(sn_thread *thread, uint64_t address, uint64_t stack_pointer);
 
 /** A new record for the call that is at its first instruction, or NULL. */
 sn_hook_record *sn_hook_push(sn_thread *thread, const sn_hook_place *place);

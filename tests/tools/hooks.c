@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *watch, *watch_slowly, *module, *doubled, *argument, *replace, *twice, *instead;
+static const char *watch, *watch_slowly, *module, *doubled, *argument, *replace, *twice, *again, *watch_last, *instead;
 static int64_t address;
 static bool unwound;
 static _Atomic uint64_t begun, returned, jumped, lost, sum_of_arguments, sum_of_results;
@@ -23,6 +23,8 @@ static const sn_option options[] = {
     {"argument", SN_OPTION_STRING, &argument, "", "NAME", "add 100 to its first argument"},
     {"replace", SN_OPTION_STRING, &replace, "", "NAME", "return 1000 more than its argument"},
     {"twice", SN_OPTION_STRING, &twice, "", "NAME", "call it twice"},
+    {"twice-again", SN_OPTION_STRING, &again, "", "NAME", "the same, by a hook behind that"},
+    {"watch-last", SN_OPTION_STRING, &watch_last, "", "NAME", "count its calls, slowly, by a hook behind these"},
     {"instead", SN_OPTION_STRING, &instead, "", "NAME:OTHER", "run OTHER"},
     {"unwound", SN_OPTION_FLAG, &unwound, "no", NULL, "contexts by unwinding"},
     {"address", SN_OPTION_NUMBER, &address, "0", "N", "count calls of the function there, fast"},
@@ -119,6 +121,8 @@ static void start(void) {
     hook(argument, SN_HOOK_SLOW, begin_argument, NULL);
     hook(replace, SN_HOOK_SLOW, begin_replace, NULL);
     hook(twice, SN_HOOK_SLOW, begin_twice, NULL);
+    hook(again, SN_HOOK_SLOW, begin_twice, NULL);
+    hook(watch_last, SN_HOOK_SLOW, begin_watch, end_watch);
     if (instead) {
         char *first = strdup(instead), *second = strchr(first, ':');
         *second++ = '\0';
