@@ -98,10 +98,17 @@ static void append(uint64_t time, uint64_t stacks) {
     }
 }
 
+/** The time, but not before the last snapshot's: what other threads do is added up while they go on, and of a block that is left
+    early its instructions are counted first and then taken back. The lock is held. */
+static uint64_t time_now(sn_thread *thread) {
+    uint64_t time = heap_time(thread), last = heap_timeline_last();
+    return time > last ? time : last;
+}
+
 void heap_timeline_take(sn_thread *thread) {
     uint64_t stacks = heap_stacks_size();
     pthread_mutex_lock(&lock);
-    uint64_t time = heap_time(thread), last = snapshots[count - 1].time;
+    uint64_t time = time_now(thread), last = snapshots[count - 1].time;
     if (time - last >= interval) {
         append(time, stacks);
         heap_next_at(thread, interval);
@@ -162,7 +169,7 @@ heap_snapshot *heap_timeline_all(sn_thread *thread, size_t *all_count) {
     if (peak.is_peak) {
         all[made++] = peak;
     } else {
-        all[made++] = make(heap_time(thread), stacks);
+        all[made++] = make(time_now(thread), stacks);
     }
     if (is_locked) {
         pthread_mutex_unlock(&lock);

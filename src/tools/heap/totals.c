@@ -15,6 +15,8 @@ static sn_counter entered, skipped;
 
 /** The thread's: at which time it asks for attention; what the time is more than its own instructions. */
 static sn_slot next_slot, offset_slot, event_slot;
+/** Not 0: the thread's instructions are among those of ended ones. */
+static sn_slot ended_slot;
 
 static uint64_t live_bytes, live_extra, live_total, freed_bytes;
 static uint64_t peak_total, peak_bytes, peak_extra, peak_time;
@@ -37,7 +39,9 @@ static bool counts_instructions(void) {
 
 void heap_totals_thread_end(sn_thread *thread) {
     if (counts_instructions()) {
-        __atomic_fetch_add(&ended_instructions, own_instructions(thread), __ATOMIC_RELAXED);
+        /* In this order nobody counts it twice; who looks in between misses it, and heap_timeline_take() knows better. */
+        __atomic_store_n(sn_slot_of(thread, ended_slot), 1, __ATOMIC_SEQ_CST);
+        __atomic_fetch_add(&ended_instructions, own_instructions(thread), __ATOMIC_SEQ_CST);
     }
 }
 
@@ -49,6 +53,7 @@ void heap_totals_init(void) {
     next_slot = sn_slot_new();
     offset_slot = sn_slot_new();
     event_slot = sn_slot_new();
+    ended_slot = sn_slot_new();
     admin = (uint64_t)heap_current.heap_admin;
     if (heap_current.every_bytes > 0) {
         every_bytes_at = (uint64_t)heap_current.every_bytes;
@@ -58,6 +63,7 @@ void heap_totals_init(void) {
 void heap_totals_thread_start(sn_thread *thread) {
     *sn_slot_of(thread, next_slot) = 0;
     *sn_slot_of(thread, offset_slot) = 0;
+    *sn_slot_of(thread, ended_slot) = 0;
 }
 
 void heap_totals_fork_child(sn_thread *thread, uint64_t so_far) {
@@ -217,7 +223,9 @@ heap_totals heap_totals_peak(uint64_t *time) {
 }
 
 static void add_instructions(sn_thread *thread, void *sum) {
-    *(uint64_t *)sum += own_instructions(thread);
+    if (__atomic_load_n(sn_slot_of(thread, ended_slot), __ATOMIC_SEQ_CST) == 0) {
+        *(uint64_t *)sum += own_instructions(thread);
+    }
 }
 
 void heap_look_at_clock(void) {
@@ -238,7 +246,7 @@ uint64_t heap_time(sn_thread *thread) {
     if (heap_current.time_unit == HEAP_MILLISECONDS) {
         heap_look_at_clock();
     } else if (counts_instructions()) {
-        uint64_t all = __atomic_load_n(&ended_instructions, __ATOMIC_RELAXED);
+        uint64_t all = __atomic_load_n(&ended_instructions, __ATOMIC_SEQ_CST);
         sn_threads_visit(add_instructions, &all);
         *sn_slot_of(thread, offset_slot) = all - own_instructions(thread);
     }
