@@ -22,12 +22,14 @@ import table
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 NATIVE = "native"
+PROCESSOR = "processor"
 MEMORY = "memory"   # the name by which --only asks for the memory table
 
 
 @dataclass
 class Measurement:
-    wall: float = 0
+    seconds: float = 0  # by the clock that was asked for
+    wall: float = 0     # what passed, which is what the speed-up of two threads is made of
     peak_kilobytes: int = 0
     problem: str = ""   # why the figure is void; empty when it counts
 
@@ -66,17 +68,17 @@ class Bench:
         return []
 
     def launch(self, words, repeats, limit):
-        """Runs a command by the launcher; returns (wall, peak, status text, digest of its two streams)."""
+        """Runs a command by the launcher; returns (wall, processor, peak, status text, digest of its two streams)."""
         streams = [os.path.join(self.work, name) for name in ("stdout", "stderr")]
         done = subprocess.run([self.launcher, str(limit), str(repeats), *streams, *words], env=self.environment,
                               cwd=self.work, capture_output=True, text=True, check=True)
-        wall, _, _, peak, status = done.stdout.split()
+        wall, user, system, peak, status = done.stdout.split()
         digest = hashlib.sha256()
         for stream in streams:
             with open(stream, "rb") as file:
                 digest.update(file.read() + b"\0")
         self.remove_logs()
-        return float(wall), int(peak), status, digest.hexdigest()
+        return float(wall), float(user) + float(system), int(peak), status, digest.hexdigest()
 
     def remove_logs(self):
         for name in os.listdir(self.work):
@@ -88,8 +90,8 @@ class Bench:
         repeats = int(suite.expand(workload.repeats, self.work, self.options.quick))
         limit = self.options.timeout or workload.limit
         words = self.runner(tool, subject, workload) + command
-        wall, peak, status, digest = self.launch(words, repeats, limit)
-        result = Measurement(wall, peak)
+        wall, processor, peak, status, digest = self.launch(words, repeats, limit)
+        result = Measurement(processor if self.options.clock == PROCESSOR else wall, wall, peak)
         expected = self.native_output.setdefault(workload.name, (status, digest))
         if status == "timeout":
             result.problem = "time-out of %d s" % limit
@@ -124,7 +126,7 @@ def run_rounds(bench, tools, workloads):
 
 def announce(number, tool, workload, subject, measurement):
     print("round %d  %-8s %-11s %-7s %8.3f s  %7.1f MB  %s" % (
-        number + 1, tool.name, workload.name, subject, measurement.wall, measurement.peak_kilobytes / 1024,
+        number + 1, tool.name, workload.name, subject, measurement.seconds, measurement.peak_kilobytes / 1024,
         measurement.problem), file=sys.stderr, flush=True)
 
 
@@ -148,18 +150,18 @@ def run_memory(bench, tools):
 
 def summarise(rounds):
     """One row of the speed table out of the rounds of one workload under one tool."""
-    row = {"native": statistics.median(one[NATIVE].wall for one in rounds)}
+    row = {"native": statistics.median(one[NATIVE].seconds for one in rounds)}
     for subject in ("sonde", "peer"):
         taken = [one for one in rounds if subject in one]
         problems = [one[subject].problem for one in taken if one[subject].problem]
         if problems:
             row[subject] = problems[0]
         elif taken:
-            row[subject] = statistics.median(one[subject].wall / one[NATIVE].wall for one in taken)
-            row[subject + " seconds"] = statistics.median(one[subject].wall for one in taken)
+            row[subject] = statistics.median(one[subject].seconds / one[NATIVE].seconds for one in taken)
+            row[subject + " seconds"] = statistics.median(one[subject].seconds for one in taken)
     both = [one for one in rounds if "sonde" in one and "peer" in one]
     if both and all(isinstance(row.get(subject), float) for subject in ("sonde", "peer")):
-        row["peer/sonde"] = statistics.median(one["peer"].wall / one["sonde"].wall for one in both)
+        row["peer/sonde"] = statistics.median(one["peer"].seconds / one["sonde"].seconds for one in both)
     return row
 
 
@@ -185,6 +187,9 @@ def parse():
     parser.add_argument("--tools", default="", metavar="NAMES", help="tools, separated by commas")
     parser.add_argument("--subjects", default="native,sonde,peer", help="native, sonde, peer: which of them to run")
     parser.add_argument("--quick", action="store_true", help="one round with small inputs")
+    parser.add_argument("--clock", choices=("wall", PROCESSOR), default="wall",
+                        help="what ratios are made of: the time that passed, or, on a machine that does other work too, "
+                             "that of the processor (wall)")
     parser.add_argument("--timeout", type=int, default=0, metavar="SECONDS", help="for each run")
     parser.add_argument("--build", default=os.path.join(ROOT, "build"), metavar="FOLDER", help="the build folder")
     parser.add_argument("--sonde", default="", metavar="PATH", help="the command (sonde of the build folder)")
@@ -230,8 +235,9 @@ def main():
     memory = run_memory(bench, tools) if wants_memory else {}
     rows = {key: summarise(value) for key, value in rounds.items()}
     text = table.page(tools, workloads, rows, rounds, memory,
-                      about="%s; %s; %d round%s%s" % (machine(), versions(bench), options.rounds,
-                                                      "s" * (options.rounds > 1), ", small inputs" * options.quick))
+                      about="%s; %s; %d round%s%s%s" % (
+                          machine(), versions(bench), options.rounds, "s" * (options.rounds > 1),
+                          ", small inputs" * options.quick, ", processor time" * (options.clock == PROCESSOR)))
     print(text)
     output = options.output or os.path.join(options.build, "bench.md")
     with open(output, "w") as file:

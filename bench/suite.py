@@ -131,6 +131,7 @@ TOOLS = (
          ("--tool=massif", "--massif-out-file=/dev/null"), peer_rounds=1, workloads=ALLOCATING),
     Tool("heap-all", ("heap", "--mode=cumulative", "--output={work}/log.json.gz"), "heaptrack", (), peer_goal=1, workloads=ALLOCATING,
          peer_command=("/usr/bin/heaptrack", "-o", "{work}/log.heaptrack")),
+    Tool("memcheck", ("memcheck",), "memcheck", ("--tool=memcheck",), peer_rounds=1, each_goal=15, peer_goal=1 / 3),
     # Both write their trace to a file, which is deleted after the run with the logs.
     Tool("memtrace", ("memtrace", "--instructions=yes", "--output={work}/log.trace"), "lackey --trace-mem=yes",
          ("--tool=lackey", "--trace-mem=yes"), peer_rounds=1, workloads=TRACED),
@@ -140,6 +141,7 @@ GOALS = (
     Goal("none", "true", "peer", 1 / 20),
     Goal("none", "gcc-hello", "peer", 1 / 8),
     Goal("none", "cc1", "native", 2.5),
+    Goal("memcheck", "true", "peer", 1 / 4),
     *(Goal("memtrace", name, "peer", 1 / 10) for name in TRACED),
     *(Goal(tool, name, "native", 6 if name == "allocate" else 1.5) for tool in ("heap", "heap-live", "heap-cumulative")
       for name in ALLOCATING),
