@@ -107,6 +107,18 @@ def test_search_and_sorting(small):
     assert small.run("document.querySelector('th[aria-sort=descending]').textContent").startswith("Function")
 
 
+def test_back_to_the_beginning(small):
+    """An address that says nothing shows what the page showed at first, whatever was looked at since."""
+    first = small.run("[document.querySelector('[aria-selected=true][role=tab]').id, document.querySelector('#event').value, "
+                      "document.querySelector('#chosen').textContent]")
+    show(small, "treemap", "work", event=1)
+    assert chosen(small) == "work"
+    small.run("history.back()")
+    small.wait_for("location.hash === ''")
+    assert small.run("[document.querySelector('[aria-selected=true][role=tab]').id, document.querySelector('#event').value, "
+                     "document.querySelector('#chosen').textContent]") == first != ["tab-treemap", "1", "work"]
+
+
 def test_call_graph(small):
     show(small, "graph", "main")
     boxes = small.run("""[...document.querySelectorAll('#graph .box')].map((box) => ({

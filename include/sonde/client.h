@@ -38,6 +38,22 @@ enum {
     SN_REQUEST_PRINT_BACKTRACE = 0x1404,
 };
 
+/** Blocks and pools of allocators of the program's own, for tools that follow the heap: valgrind.h, VALGRIND_MALLOCLIKE_BLOCK and
+    the like; pools are Memcheck's manual 4.8. */
+enum {
+    SN_REQUEST_MALLOCLIKE_BLOCK = 0x1301, /**< (address, size, red zone, zeroed) */
+    SN_REQUEST_FREELIKE_BLOCK,            /**< (address, red zone) */
+    SN_REQUEST_CREATE_MEMPOOL,            /**< (pool, red zone, zeroed, flags) */
+    SN_REQUEST_DESTROY_MEMPOOL,           /**< (pool) */
+    SN_REQUEST_MEMPOOL_ALLOC,             /**< (pool, address, size) */
+    SN_REQUEST_MEMPOOL_FREE,              /**< (pool, address) */
+    SN_REQUEST_MEMPOOL_TRIM,              /**< (pool, address, size): what lies outside of this is no more */
+    SN_REQUEST_MOVE_MEMPOOL,              /**< (pool, other name) */
+    SN_REQUEST_MEMPOOL_CHANGE,            /**< (pool, address, new address, new size) */
+    SN_REQUEST_MEMPOOL_EXISTS,            /**< (pool) */
+    SN_REQUEST_RESIZEINPLACE_BLOCK,       /**< (address, old size, new size, red zone) */
+};
+
 /** The call-graph profiler's requests, for tools that profile: callgrind.h (Vg_CallgrindClientRequest), CALLGRIND_... */
 enum {
     SN_REQUEST_DUMP_STATS = 0x43540000, /**< CALLGRIND_DUMP_STATS */

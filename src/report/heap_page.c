@@ -224,13 +224,11 @@ static void write_head(page *page) {
 
 void sn_heapfile_page_write(const char *path, const sn_heapfile_view *view, const sn_heapfile_answer *answer) {
     page page = {.view = view};
-    sn_page_file file = sn_page_file_begin(path);
-    sn_json_begin(&page.json, file.stream);
-    sn_json_object(&page.json, NULL);
+    sn_page_file file = sn_page_file_begin(path, &page.json);
     write_head(&page);
     write_records(&page);
     if (answer != NULL)
         write_graph(&page, answer);
     sn_page_names_end(&page.names, &page.json);
-    sn_page_file_end(&file);
+    sn_page_file_end(&file, &page.json);
 }

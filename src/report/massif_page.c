@@ -1,5 +1,5 @@
 /**
- * @fileoverview The heap over time as a page for browsers: bands and flame graphs. See massif.h; src/report/page/massif.js reads
+ * @fileoverview The heap over time as a page for browsers: bands and flame graphs. See massif.h; src/report/page/heap.js reads
  * what is written here.
  */
 #include "report/massif.h"
@@ -67,9 +67,7 @@ static void write_head(page *page) {
 
 void sn_massif_page_write(const char *path, const sn_massif *massif) {
     page page = {.massif = massif};
-    sn_page_file file = sn_page_file_begin(path);
-    sn_json_begin(&page.json, file.stream);
-    sn_json_object(&page.json, NULL);
+    sn_page_file file = sn_page_file_begin(path, &page.json);
     write_head(&page);
     write_snapshots(&page);
     sn_json_array(&page.json, "trees");
@@ -78,5 +76,5 @@ void sn_massif_page_write(const char *path, const sn_massif *massif) {
             write_tree(&page, &massif->snapshots.items[i], i);
     sn_json_close(&page.json);
     sn_page_names_end(&page.names, &page.json);
-    sn_page_file_end(&file);
+    sn_page_file_end(&file, &page.json);
 }

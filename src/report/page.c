@@ -325,12 +325,10 @@ static void write_head(page *page) {
     sn_page_list_write(&totals, &page->json, "totals");
 }
 
-static void write_data(page *page, FILE *stream) {
+static void write_data(page *page) {
     static const property no_arcs[] = {{"callers", NULL, false}, {"callees", NULL, false}, {"calls", NULL, false},
                                        {"costs", NULL, true}, {0}};
     sn_page_left_out left_out = {0};
-    sn_json_begin(&page->json, stream);
-    sn_json_object(&page->json, NULL);
     write_head(page);
     sn_json_object(&page->json, "functions");
     write_properties(page, function_properties, page->functions.items, page->functions.count);
@@ -371,9 +369,9 @@ static void release(page *page) {
 
 void sn_page_write(const sn_page_request *request) {
     page page = {.request = request, .lines = request->view->profile};
-    sn_page_file file = sn_page_file_begin(request->path);
+    sn_page_file file = sn_page_file_begin(request->path, &page.json);
     choose(&page);
-    write_data(&page, file.stream);
-    sn_page_file_end(&file);
+    write_data(&page);
+    sn_page_file_end(&file, &page.json);
     release(&page);
 }

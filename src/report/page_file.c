@@ -11,7 +11,7 @@
 #include "report/page.h"
 #include "report/page_text.h"
 
-sn_page_file sn_page_file_begin(const char *path) {
+sn_page_file sn_page_file_begin(const char *path, sn_json *json) {
     size_t size;
     const char *form = sn_page_form(&size);
     const char *mark = memmem(form, size, SN_PAGE_MARK, strlen(SN_PAGE_MARK));
@@ -25,10 +25,14 @@ sn_page_file sn_page_file_begin(const char *path) {
     if (page.stream == NULL) {
         sn_fail(SN_STATUS_ENGINE, "out of memory");
     }
+    sn_json_begin(json, page.stream);
+    sn_json_object(json, NULL);
     return page;
 }
 
-void sn_page_file_end(sn_page_file *page) {
+void sn_page_file_end(sn_page_file *page, sn_json *json) {
+    sn_json_close(json);
+    sn_json_finish(json);
     bool has_failed = ferror(page->stream) != 0;
     has_failed |= fclose(page->stream) != 0;
     fwrite(page->rest, 1, page->rest_size, page->file);

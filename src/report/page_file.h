@@ -8,6 +8,8 @@
 
 #include <stdio.h>
 
+#include "sonde/json.h"
+
 typedef struct sn_page_file {
     const char *path;
     FILE *file;
@@ -16,9 +18,10 @@ typedef struct sn_page_file {
     size_t rest_size;
 } sn_page_file;
 
-/** Begin a page. What cannot be opened ends the run with one line. */
-sn_page_file sn_page_file_begin(const char *path);
-/** Complete it. What could not be written ends the run with one line. */
-void sn_page_file_end(sn_page_file *page);
+/** Begin a page, and in it the object of its data, whose members `json` then takes. What cannot be opened ends the run with one
+    line. */
+sn_page_file sn_page_file_begin(const char *path, sn_json *json);
+/** Complete the object and the page. What could not be written ends the run with one line. */
+void sn_page_file_end(sn_page_file *page, sn_json *json);
 
 #endif

@@ -35,8 +35,6 @@ void sn_page_names_end(sn_page_names *names, sn_json *json) {
         sn_json_string(json, NULL, names->items.items[i]);
     }
     sn_json_close(json);
-    sn_json_close(json);
-    sn_json_finish(json);
     sn_vector_release(&names->items);
     sn_hash_release(&names->places);
 }

@@ -19,7 +19,7 @@ typedef struct sn_page_names {
 
 /** Place of a name, a new one if there was none. */
 uint32_t sn_page_name(sn_page_names *names, const char *name);
-/** The end of a page's data: the member "names", behind all that refers to it, and the end of the object. The names are released. */
+/** The last of a page's members: "names", behind all that refers to it. The names are released. */
 void sn_page_names_end(sn_page_names *names, sn_json *json);
 
 /** A list of numbers as a text: "1 2 3". */

@@ -89,14 +89,10 @@ static void write_head(page *page) {
 
 void sn_values_page_write(const char *path, const sn_values_file *file) {
     page page = {.file = file};
-    sn_page_file out = sn_page_file_begin(path);
-    sn_json_begin(&page.json, out.stream);
-    sn_json_object(&page.json, NULL);
+    sn_page_file out = sn_page_file_begin(path, &page.json);
     write_head(&page);
     sn_json_array(&page.json, "lists");
     for (size_t i = 0; i < file->lists.count; i++) write_list(&page, &file->lists.items[i]);
     sn_json_close(&page.json);
-    sn_json_close(&page.json);
-    sn_json_finish(&page.json);
-    sn_page_file_end(&out);
+    sn_page_file_end(&out, &page.json);
 }

@@ -5,24 +5,11 @@
  * that is the engine's, so that no fork finds it taken.
  */
 #include "sonde/arena.h"
+#include "sonde/client.h"
 #include "sonde/hash.h"
 #include "base/lock.h"
 #include "sonde/vector.h"
 #include "service/heap.h"
-
-enum {
-    MALLOCLIKE_BLOCK = 0x1301, /**< (address, size, red zone, zeroed) */
-    FREELIKE_BLOCK,            /**< (address, red zone) */
-    CREATE_MEMPOOL,            /**< (pool, red zone, zeroed, flags) */
-    DESTROY_MEMPOOL,           /**< (pool) */
-    MEMPOOL_ALLOC,             /**< (pool, address, size) */
-    MEMPOOL_FREE,              /**< (pool, address) */
-    MEMPOOL_TRIM,              /**< (pool, address, size): what lies outside of this is no more */
-    MOVE_MEMPOOL,              /**< (pool, other name) */
-    MEMPOOL_CHANGE,            /**< (pool, address, new address, new size) */
-    MEMPOOL_EXISTS,            /**< (pool) */
-    RESIZEINPLACE_BLOCK,       /**< (address, old size, new size, red zone) */
-};
 
 /** A pool: the addresses of its blocks. */
 typedef struct pool {
@@ -95,15 +82,15 @@ static void trim(sn_thread *thread, pool *of, uint64_t start, uint64_t end_of_ra
 
 static void change_pool(sn_thread *thread, pool *of, const uint64_t arguments[6]) {
     switch (arguments[0]) {
-    case DESTROY_MEMPOOL: destroy(thread, arguments[1], of); break;
-    case MEMPOOL_ALLOC: pool_add(thread, of, arguments[2], arguments[3]); break;
-    case MEMPOOL_FREE: pool_free(thread, of, arguments[2]); break;
-    case MEMPOOL_TRIM: trim(thread, of, arguments[2], arguments[2] + arguments[3]); break;
-    case MOVE_MEMPOOL:
+    case SN_REQUEST_DESTROY_MEMPOOL: destroy(thread, arguments[1], of); break;
+    case SN_REQUEST_MEMPOOL_ALLOC: pool_add(thread, of, arguments[2], arguments[3]); break;
+    case SN_REQUEST_MEMPOOL_FREE: pool_free(thread, of, arguments[2]); break;
+    case SN_REQUEST_MEMPOOL_TRIM: trim(thread, of, arguments[2], arguments[2] + arguments[3]); break;
+    case SN_REQUEST_MOVE_MEMPOOL:
         sn_hash_remove(&pools, arguments[1]);
         sn_hash_set(&pools, arguments[2], (uint64_t)(uintptr_t)of);
         break;
-    case MEMPOOL_CHANGE:
+    case SN_REQUEST_MEMPOOL_CHANGE:
         pool_free(thread, of, arguments[2]);
         pool_add(thread, of, arguments[3], arguments[4]);
         break;
@@ -112,16 +99,16 @@ static void change_pool(sn_thread *thread, pool *of, const uint64_t arguments[6]
 }
 
 bool sn_heap_request(sn_thread *thread, const uint64_t arguments[6], uint64_t *result) {
-    if (arguments[0] < MALLOCLIKE_BLOCK || arguments[0] > RESIZEINPLACE_BLOCK) return false;
+    if (arguments[0] < SN_REQUEST_MALLOCLIKE_BLOCK || arguments[0] > SN_REQUEST_RESIZEINPLACE_BLOCK) return false;
     *result = 0;
     sn_lock_acquire(&lock);
     pool *of = pool_at(arguments[1]);
     switch (arguments[0]) {
-    case MALLOCLIKE_BLOCK: add(thread, arguments[1], arguments[2]); break;
-    case FREELIKE_BLOCK: end(thread, arguments[1]); break;
-    case RESIZEINPLACE_BLOCK: resize(thread, arguments[1], arguments[3]); break;
-    case CREATE_MEMPOOL: create(arguments[1]); break;
-    case MEMPOOL_EXISTS: *result = of != NULL; break;
+    case SN_REQUEST_MALLOCLIKE_BLOCK: add(thread, arguments[1], arguments[2]); break;
+    case SN_REQUEST_FREELIKE_BLOCK: end(thread, arguments[1]); break;
+    case SN_REQUEST_RESIZEINPLACE_BLOCK: resize(thread, arguments[1], arguments[3]); break;
+    case SN_REQUEST_CREATE_MEMPOOL: create(arguments[1]); break;
+    case SN_REQUEST_MEMPOOL_EXISTS: *result = of != NULL; break;
     default:
         if (of) change_pool(thread, of, arguments);
     }

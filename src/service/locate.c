@@ -161,48 +161,61 @@ static void describe(sn_image *image, uint64_t in_file, uint64_t address, sn_loc
     }
 }
 
-/** The module that an address belongs to, or NULL; and where in its file the address is, if that can be read. The lock is
-    held. */
-static const module *module_at(uint64_t address, const sn_region *region, sn_image **image, uint64_t *in_file) {
-    const module *module = find_module(address, region);
-    *image = module == NULL ? NULL : image_of(module->file);
-    if (*image != NULL && !sn_image_address_of_offset(*image, address - module->start + module->offset, in_file)) {
-        *image = NULL;
+/** What there is at an address. */
+typedef struct lookup {
+    const module *module; /**< NULL: none */
+    sn_image *image;      /**< NULL: its file can't be read */
+    uint64_t in_file;     /**< the address as the file counts, if there is an image */
+    uint64_t until;       /**< where the mapping ends */
+} lookup;
+
+/** Takes the lock, which the caller gives back when he needs the images no more. The space, which has locks of its own, is asked
+    before. */
+static lookup look_up(uint64_t address) {
+    sn_region region;
+    bool is_mapped = sn_space_find(address, &region);
+    sn_locate_lock();
+    lookup found = {.module = find_module(address, is_mapped ? &region : NULL)};
+    if (found.module == NULL) {
+        return found;
     }
-    return module;
+    found.until = is_mapped ? region.end : found.module->end;
+    found.image = image_of(found.module->file);
+    uint64_t offset = address - found.module->start + found.module->offset;
+    if (found.image != NULL && !sn_image_address_of_offset(found.image, offset, &found.in_file)) {
+        found.image = NULL;
+    }
+    return found;
+}
+
+/** The symbol that an address belongs to; its texts last. */
+static bool find_symbol(uint64_t address, sn_symbol *symbol, uint64_t *in_file) {
+    lookup at = look_up(address);
+    bool is_known = at.image != NULL && sn_image_symbol(at.image, at.in_file, symbol);
+    sn_locate_unlock();
+    *in_file = at.in_file;
+    return is_known;
 }
 
 bool sn_locate(uint64_t address, sn_location *location) {
-    sn_region region;
-    sn_image *image;
-    uint64_t in_file;
-    bool is_mapped = sn_space_find(address, &region);
     *location = (sn_location){.same_until = address + 1};
-    sn_locate_lock();
-    const module *module = module_at(address, is_mapped ? &region : NULL, &image, &in_file);
-    if (module != NULL) {
-        location->module = module->file->path;
+    lookup at = look_up(address);
+    if (at.module != NULL) {
+        location->module = at.module->file->path;
     }
-    if (image != NULL) {
-        location->file_address = in_file;
-        location->same_until = is_mapped ? region.end : module->end;
-        describe(image, in_file, address, location);
+    if (at.image != NULL) {
+        location->file_address = at.in_file;
+        location->same_until = at.until;
+        describe(at.image, at.in_file, address, location);
     }
     sn_locate_unlock();
-    return module != NULL;
+    return at.module != NULL;
 }
 
 const char *sn_locate_symbol(uint64_t address) {
-    sn_region region;
-    sn_image *image;
     sn_symbol symbol;
     uint64_t in_file;
-    bool is_mapped = sn_space_find(address, &region);
-    sn_locate_lock();
-    module_at(address, is_mapped ? &region : NULL, &image, &in_file);
-    bool is_known = image != NULL && sn_image_symbol(image, in_file, &symbol);
-    sn_locate_unlock();
-    return is_known ? symbol.raw_name : NULL;
+    return find_symbol(address, &symbol, &in_file) ? symbol.raw_name : NULL;
 }
 
 /** The compiler's names for such pieces (gcc: gcc/cgraphclones.cc, clone_function_name). */
@@ -211,33 +224,22 @@ static bool names_a_piece(const char *name) {
 }
 
 bool sn_locate_function(uint64_t address, sn_function_range *function) {
-    sn_region region;
-    sn_image *image;
     sn_symbol symbol;
     uint64_t in_file;
-    bool is_mapped = sn_space_find(address, &region);
-    sn_locate_lock();
-    module_at(address, is_mapped ? &region : NULL, &image, &in_file);
-    bool is_known = image != NULL && sn_image_symbol(image, in_file, &symbol);
-    sn_locate_unlock();
-    if (is_known) {
-        uint64_t start = address - (in_file - symbol.address);
-        *function = (sn_function_range){.start = start,
-                                        .end = start + symbol.size,
-                                        .is_stub = symbol.is_stub,
-                                        .is_a_piece = names_a_piece(symbol.raw_name)};
+    if (!find_symbol(address, &symbol, &in_file)) {
+        return false;
     }
-    return is_known;
+    uint64_t start = address - (in_file - symbol.address);
+    *function = (sn_function_range){.start = start,
+                                    .end = start + symbol.size,
+                                    .is_stub = symbol.is_stub,
+                                    .is_a_piece = names_a_piece(symbol.raw_name)};
+    return true;
 }
 
 bool sn_locate_unwinding(uint64_t address, const sn_unwind_registers *registers, sn_unwind_rule *rule) {
-    sn_region region;
-    sn_image *image;
-    uint64_t in_file;
-    bool is_mapped = sn_space_find(address, &region);
-    sn_locate_lock();
-    module_at(address, is_mapped ? &region : NULL, &image, &in_file);
-    bool is_known = image != NULL && sn_image_unwind(image, in_file, registers, rule);
+    lookup at = look_up(address);
+    bool is_known = at.image != NULL && sn_image_unwind(at.image, at.in_file, registers, rule);
     sn_locate_unlock();
     return is_known;
 }
@@ -254,17 +256,12 @@ static unsigned frame_of_symbol(sn_image *image, uint64_t in_file, sn_frame *fra
 
 unsigned sn_locate_inlined(uint64_t address, sn_inlined *frames, unsigned capacity) {
     enum { MOST_FRAMES = 64 };
-    sn_region region;
-    sn_image *image;
-    uint64_t in_file;
     sn_frame found[MOST_FRAMES];
     unsigned count = 0, limit = capacity < MOST_FRAMES ? capacity : MOST_FRAMES;
-    bool is_mapped = sn_space_find(address, &region);
-    sn_locate_lock();
-    module_at(address, is_mapped ? &region : NULL, &image, &in_file);
-    if (image != NULL && limit > 0) {
-        count = sn_image_inlined(image, in_file, found, limit);
-        count = count > 0 ? count : frame_of_symbol(image, in_file, found);
+    lookup at = look_up(address);
+    if (at.image != NULL && limit > 0) {
+        count = sn_image_inlined(at.image, at.in_file, found, limit);
+        count = count > 0 ? count : frame_of_symbol(at.image, at.in_file, found);
     }
     sn_locate_unlock();
     for (unsigned i = 0; i < count; i++) {

@@ -4,6 +4,7 @@
  * What differs between the two kinds of files is in the two models below; views ask the model alone. The address's part behind #
  * says what is shown (#view/measure/snapshot/chosen).
  */
+import { Frame, addressParts, drawChoice, drawTitle } from "./frame.js";
 import { BlocksView } from "./blocks.js";
 import { HeapFlameView } from "./heap_flame.js";
 import { TimelineView } from "./timeline.js";
@@ -164,17 +165,12 @@ export class HeapPage {
     const model = data.kind === "massif" ? new TimeModel(data) : new DumpModel(data);
     this.model = model;
     this.state = { model, view: model.first, measure: 0, snapshot: this.firstSnapshot(), chosen: "" };
-    this.place = document.getElementById("view");
+    this.frame = new Frame(Object.fromEntries(model.views.map((name) => [name, VIEWS[name].title])), (view) => this.go({ view }), () => this.follow());
+    this.place = this.frame.place;
     this.views = Object.fromEntries(model.views.map((name) => [name, new VIEWS[name].View(this.place, this.state, (change) => this.go(change))]));
     this.drawHead();
-    this.drawTabs();
-    window.addEventListener("hashchange", () => this.follow());
     document.getElementById("search").addEventListener("input", () => this.drawSites());
-    let waiting = 0;
-    window.addEventListener("resize", () => {
-      clearTimeout(waiting);
-      waiting = setTimeout(() => this.views[this.state.view].draw(), 150);
-    });
+    this.frame.onResize(() => this.views[this.state.view].draw());
   }
 
   /** The peak, if its tree is known, else the last one that is. */
@@ -185,42 +181,15 @@ export class HeapPage {
 
   drawHead() {
     const { data, measures } = this.model;
-    const title = data.files.join(" → ");
-    document.title = `${title} - sonde report`;
-    document.getElementById("title").textContent = title;
-    document.getElementById("command").textContent = data.command ?? `mode ${data.mode}`;
-    document.getElementById("descriptions").replaceChildren(...data.descriptions.map((text) => element("li", {}, text)));
-    document.getElementById("left-out").replaceChildren(...data.left_out.map((text) => element("li", {}, text)));
-    const choice = document.getElementById("event");
-    choice.replaceChildren(...measures.map(([, name], measure) => element("option", { value: measure }, name)));
-    choice.addEventListener("change", () => this.go({ measure: Number(choice.value) }));
+    drawTitle({ title: data.files.join(" → "), command: data.command ?? `mode ${data.mode}`, descriptions: data.descriptions,
+                leftOut: data.left_out });
+    drawChoice(measures.map(([, name]) => [name]), (measure) => this.go({ measure }));
     document.getElementById("event-label").textContent = "Measure";
     document.getElementById("functions").setAttribute("aria-label", "Allocation sites");
     document.getElementById("functions").classList.add("sites");
     document.getElementById("search").placeholder = "Search frames";
     document.getElementById("whole").textContent = "All";
     document.getElementById("whole").addEventListener("click", () => this.go({ chosen: "" }));
-    document.getElementById("theme").addEventListener("click", () => this.changeTheme());
-  }
-
-  changeTheme() {
-    const root = document.documentElement;
-    const isDark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-    root.dataset.theme = isDark ? "light" : "dark";
-  }
-
-  drawTabs() {
-    const names = this.model.views;
-    const move = (key, name) => {
-      const step = { ArrowRight: 1, ArrowLeft: -1 }[key.key];
-      if (!step) return;
-      const next = names[(names.indexOf(name) + step + names.length) % names.length];
-      this.go({ view: next });
-      document.getElementById(`tab-${next}`).focus();
-    };
-    document.getElementById("tabs").replaceChildren(...names.map((name) =>
-      element("button", { type: "button", role: "tab", id: `tab-${name}`, "data-view": name, "aria-controls": "view",
-                          onclick: () => this.go({ view: name }), onkeydown: (key) => move(key, name) }, VIEWS[name].title)));
   }
 
   /** Every word of the search must be in some frame. */
@@ -247,14 +216,12 @@ export class HeapPage {
 
   go(change) {
     const next = { ...this.state, ...change };
-    const address = `#${next.view}/${next.measure}/${next.snapshot}/${next.chosen}`;
-    if (address === location.hash) this.follow();
-    else location.hash = address;
+    this.frame.go([next.view, next.measure, next.snapshot, next.chosen]);
   }
 
   /** Show what the address says; what it says wrong is as if it were not there. */
   follow() {
-    const [view, measure, snapshot, chosen] = location.hash.slice(1).split("/");
+    const [view, measure, snapshot, chosen] = addressParts();
     const { model, state } = this;
     state.view = model.views.includes(view) ? view : model.first;
     state.measure = measure && model.measures[Number(measure)] !== undefined ? Number(measure) : 0;
@@ -262,17 +229,13 @@ export class HeapPage {
     state.chosen = chosen && model.accepts(chosen) ? chosen : "";
     document.getElementById("event").value = String(state.measure);
     document.getElementById("chosen").textContent = model.describe(state);
-    for (const tab of document.getElementById("tabs").children) {
-      tab.setAttribute("aria-selected", tab.dataset.view === state.view ? "true" : "false");
-      tab.tabIndex = tab.dataset.view === state.view ? 0 : -1;
-    }
-    this.place.setAttribute("aria-labelledby", `tab-${state.view}`);
+    this.frame.markTab(state.view);
     this.drawSites();
     this.views[state.view].draw();
   }
 
   start() {
     this.follow();
-    document.documentElement.dataset.ready = "yes";
+    this.frame.ready();
   }
 }

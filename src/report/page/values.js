@@ -4,6 +4,7 @@
  *
  * The address's part behind # says what is shown (#view/list/finding).
  */
+import { Frame, addressParts, drawChoice, drawTitle } from "./frame.js";
 import { colorOfName, count, element, percent } from "./format.js";
 
 const MOST_ROWS = 500;
@@ -39,22 +40,17 @@ export class ValuesPage {
   constructor(data) {
     this.data = data;
     this.state = { view: "finding", list: 0, finding: 0 };
-    this.place = document.getElementById("view");
+    this.frame = new Frame(VIEWS, (view) => this.go({ view }), () => this.follow());
+    this.place = this.frame.place;
     this.drawHead();
-    this.drawTabs();
     document.getElementById("search").addEventListener("input", () => this.drawList());
-    window.addEventListener("hashchange", () => this.follow());
   }
 
   drawHead() {
     const { data } = this;
-    document.title = `${data.file} - sonde report`;
-    document.getElementById("title").textContent = `${data.tool}: ${data.title}`;
-    document.getElementById("command").textContent = data.command.join(" ");
-    document.getElementById("descriptions").replaceChildren(element("li", {}, data.file));
-    const choice = document.getElementById("event");
-    choice.replaceChildren(...data.lists.map((list, number) => element("option", { value: number }, `${list.title}: ${count(list.findings.length)}`)));
-    choice.addEventListener("change", () => this.go({ list: Number(choice.value), finding: 0, view: "finding" }));
+    drawTitle({ title: `${data.tool}: ${data.title}`, file: data.file, command: data.command.join(" "), descriptions: [data.file] });
+    drawChoice(data.lists.map((list) => [`${list.title}: ${count(list.findings.length)}`]),
+               (list) => this.go({ list, finding: 0, view: "finding" }));
     document.getElementById("event-label").textContent = "List";
     document.getElementById("functions").setAttribute("aria-label", "Findings");
     document.getElementById("functions").classList.add("sites");
@@ -62,27 +58,6 @@ export class ValuesPage {
     document.getElementById("search").setAttribute("aria-label", "Search findings");
     document.getElementById("whole").textContent = "Totals";
     document.getElementById("whole").addEventListener("click", () => this.go({ view: "totals" }));
-    document.getElementById("theme").addEventListener("click", () => this.changeTheme());
-  }
-
-  changeTheme() {
-    const root = document.documentElement;
-    const isDark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-    root.dataset.theme = isDark ? "light" : "dark";
-  }
-
-  drawTabs() {
-    const names = Object.keys(VIEWS);
-    const move = (key, name) => {
-      const step = { ArrowRight: 1, ArrowLeft: -1 }[key.key];
-      if (!step) return;
-      const next = names[(names.indexOf(name) + step + names.length) % names.length];
-      this.go({ view: next });
-      document.getElementById(`tab-${next}`).focus();
-    };
-    document.getElementById("tabs").replaceChildren(...names.map((name) =>
-      element("button", { type: "button", role: "tab", id: `tab-${name}`, "data-view": name, "aria-controls": "view",
-                          onclick: () => this.go({ view: name }), onkeydown: (key) => move(key, name) }, VIEWS[name])));
   }
 
   get list() {
@@ -134,14 +109,12 @@ export class ValuesPage {
 
   go(change) {
     const next = { ...this.state, ...change };
-    const address = `#${next.view}/${next.list}/${next.finding}`;
-    if (address === location.hash) this.follow();
-    else location.hash = address;
+    this.frame.go([next.view, next.list, next.finding]);
   }
 
   /** Show what the address says; what it says wrong is as if it were not there. */
   follow() {
-    const [view, list, finding] = location.hash.slice(1).split("/");
+    const [view, list, finding] = addressParts();
     const { state, data } = this;
     const filled = Math.max(0, data.lists.findIndex(({ findings }) => findings.length > 0));
     state.view = Object.hasOwn(VIEWS, view) ? view : "finding";
@@ -150,11 +123,7 @@ export class ValuesPage {
     document.getElementById("event").value = String(state.list);
     const shown = this.list.findings[state.finding];
     document.getElementById("chosen").textContent = state.view === "totals" ? "the whole program" : shown ? nameOf(shown) : "nothing";
-    for (const tab of document.getElementById("tabs").children) {
-      tab.setAttribute("aria-selected", tab.dataset.view === state.view ? "true" : "false");
-      tab.tabIndex = tab.dataset.view === state.view ? 0 : -1;
-    }
-    this.place.setAttribute("aria-labelledby", `tab-${state.view}`);
+    this.frame.markTab(state.view);
     this.drawList();
     if (state.view === "totals") this.drawTotals();
     else this.drawFinding();
@@ -162,6 +131,6 @@ export class ValuesPage {
 
   start() {
     this.follow();
-    document.documentElement.dataset.ready = "yes";
+    this.frame.ready();
   }
 }

@@ -8,23 +8,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include <sonde/client.h>
+
 #include "address.h"
 #include "addressability.h"
 #include "custom_blocks.h"
-
-enum {
-    MALLOCLIKE_BLOCK = 0x1301, /**< (address, size, red zone, zeroed) */
-    FREELIKE_BLOCK,            /**< (address, red zone) */
-    CREATE_MEMPOOL,            /**< (pool, red zone, zeroed, flags) */
-    DESTROY_MEMPOOL,           /**< (pool) */
-    MEMPOOL_ALLOC,             /**< (pool, address, size) */
-    MEMPOOL_FREE,              /**< (pool, address) */
-    MEMPOOL_TRIM,              /**< (pool, address, size): what lies outside of this is no more */
-    MOVE_MEMPOOL,              /**< (pool, other name) */
-    MEMPOOL_CHANGE,            /**< (pool, address, new address, new size) */
-    MEMPOOL_EXISTS,            /**< (pool) */
-    RESIZEINPLACE_BLOCK,       /**< (address, old size, new size, red zone) */
-};
 
 enum { AUTO_FREE = 1, METAPOOL = 2 }; /* flags of a pool */
 
@@ -182,24 +170,24 @@ static void destroy(sn_thread *thread, pool *of) {
 
 static void change_pool(sn_thread *thread, pool *of, const uint64_t arguments[6]) {
     switch (arguments[0]) {
-    case DESTROY_MEMPOOL:
+    case SN_REQUEST_DESTROY_MEMPOOL:
         destroy(thread, of);
         return;
-    case MEMPOOL_ALLOC:
+    case SN_REQUEST_MEMPOOL_ALLOC:
         add(thread, arguments[2], arguments[3], of->redzone, of);
         return;
-    case MEMPOOL_FREE:
+    case SN_REQUEST_MEMPOOL_FREE:
         free_like(thread, arguments[2], of);
         return;
-    case MEMPOOL_TRIM:
+    case SN_REQUEST_MEMPOOL_TRIM:
         mc_custom_visit(MC_BLOCK_LIVE, trim_in_pool,
                         &(pool_change){.thread = thread, .of = of, .start = arguments[2], .end = arguments[2] + arguments[3]});
         return;
-    case MOVE_MEMPOOL:
+    case SN_REQUEST_MOVE_MEMPOOL:
         mc_custom_visit(MC_BLOCK_LIVE, rename_in_pool, &(pool_change){.of = of, .new_name = arguments[2]});
         of->name = arguments[2];
         return;
-    case MEMPOOL_CHANGE:
+    case SN_REQUEST_MEMPOOL_CHANGE:
         free_like(thread, arguments[2], of);
         add(thread, arguments[3], arguments[4], of->redzone, of);
         return;
@@ -209,19 +197,19 @@ static void change_pool(sn_thread *thread, pool *of, const uint64_t arguments[6]
 }
 
 bool mc_pool_request(sn_thread *thread, const uint64_t arguments[6], uint64_t *result) {
-    if (arguments[0] < MALLOCLIKE_BLOCK || arguments[0] > RESIZEINPLACE_BLOCK) {
+    if (arguments[0] < SN_REQUEST_MALLOCLIKE_BLOCK || arguments[0] > SN_REQUEST_RESIZEINPLACE_BLOCK) {
         return false;
     }
     *result = 0;
     pthread_mutex_lock(&lock);
     pool *of = pool_named(arguments[1]);
-    bool is_pools = arguments[0] >= DESTROY_MEMPOOL && arguments[0] <= MEMPOOL_CHANGE;
+    bool is_pools = arguments[0] >= SN_REQUEST_DESTROY_MEMPOOL && arguments[0] <= SN_REQUEST_MEMPOOL_CHANGE;
     switch (arguments[0]) {
-    case MALLOCLIKE_BLOCK: add(thread, arguments[1], arguments[2], arguments[3], NULL); break;
-    case FREELIKE_BLOCK: free_like(thread, arguments[1], NULL); break;
-    case RESIZEINPLACE_BLOCK: resize(thread, arguments[1], arguments[3], arguments[4]); break;
-    case CREATE_MEMPOOL: create(arguments); break;
-    case MEMPOOL_EXISTS: *result = of != NULL; break;
+    case SN_REQUEST_MALLOCLIKE_BLOCK: add(thread, arguments[1], arguments[2], arguments[3], NULL); break;
+    case SN_REQUEST_FREELIKE_BLOCK: free_like(thread, arguments[1], NULL); break;
+    case SN_REQUEST_RESIZEINPLACE_BLOCK: resize(thread, arguments[1], arguments[3], arguments[4]); break;
+    case SN_REQUEST_CREATE_MEMPOOL: create(arguments); break;
+    case SN_REQUEST_MEMPOOL_EXISTS: *result = of != NULL; break;
     default:
         if (of != NULL) {
             change_pool(thread, of, arguments);
