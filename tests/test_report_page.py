@@ -109,14 +109,13 @@ def test_search_and_sorting(small):
 
 def test_back_to_the_beginning(small):
     """An address that says nothing shows what the page showed at first, whatever was looked at since."""
-    first = small.run("[document.querySelector('[aria-selected=true][role=tab]').id, document.querySelector('#event').value, "
-                      "document.querySelector('#chosen').textContent]")
+    shown = ("JSON.stringify([document.querySelector('[aria-selected=true][role=tab]').id, document.querySelector('#event').value, "
+             "document.querySelector('#chosen').textContent])")
+    first = small.run(shown)
     show(small, "treemap", "work", event=1)
-    assert chosen(small) == "work"
+    assert small.run(shown) == '["tab-treemap","1","work"]' != first
     small.run("history.back()")
-    small.wait_for("location.hash === ''")
-    assert small.run("[document.querySelector('[aria-selected=true][role=tab]').id, document.querySelector('#event').value, "
-                     "document.querySelector('#chosen').textContent]") == first != ["tab-treemap", "1", "work"]
+    small.wait_for(f"{shown} === {json.dumps(first)}")
 
 
 def test_call_graph(small):
