@@ -1,4 +1,4 @@
-/* What sonde memcheck finds: docs/memcheck.md shows its report on this program. */
+/** @fileoverview What sonde memcheck finds: docs/memcheck.md shows its report on this program. */
 #include <stdlib.h>
 #include <string.h>
 

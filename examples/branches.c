@@ -1,4 +1,4 @@
-/* A tool: how often each conditional branch goes which way; those executed most often first.
+/* @fileoverview A tool: how often each conditional branch goes which way; those executed most often first.
  *     cc -O2 -shared -fPIC $(pkg-config --cflags sonde) -o branches.so branches.c
  *     sonde ./branches.so PROGRAM
  */

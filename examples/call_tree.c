@@ -1,4 +1,4 @@
-/* A program for the page of the manual about `sonde calls`: a small calculator that spends its time where one would not
+/* @fileoverview A program for the page of the manual about `sonde calls`: a small calculator that spends its time where one would not
    look. */
 #include <stdio.h>
 #include <stdlib.h>

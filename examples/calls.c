@@ -1,4 +1,4 @@
-/* A tool: how often each function is called directly. docs/writing-a-tool.md explains it.
+/* @fileoverview A tool: how often each function is called directly. docs/writing-a-tool.md explains it.
  *     cc -O2 -shared -fPIC $(pkg-config --cflags sonde) -o calls.so calls.c
  *     sonde ./calls.so PROGRAM
  */

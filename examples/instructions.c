@@ -1,4 +1,4 @@
-/* A tool: how many instructions the program executes, in all threads of each process.
+/* @fileoverview A tool: how many instructions the program executes, in all threads of each process.
  *     cc -O2 -shared -fPIC $(pkg-config --cflags sonde) -o instructions.so instructions.c
  *     sonde ./instructions.so PROGRAM
  */

@@ -1,4 +1,4 @@
-/* A tool: every load and store of the program, in the order of each thread. docs/writing-a-tool.md explains it.
+/* @fileoverview A tool: every load and store of the program, in the order of each thread. docs/writing-a-tool.md explains it.
  *     cc -O2 -shared -fPIC $(pkg-config --cflags sonde) -o memory.so memory.c
  *     sonde ./memory.so --output=accesses PROGRAM
  */

@@ -1,4 +1,4 @@
-/* A tool: the values that instructions compute, for code selected by --only=.
+/* @fileoverview A tool: the values that instructions compute, for code selected by --only=.
  *     cc -O2 -shared -fPIC $(pkg-config --cflags sonde) -o values.so values.c
  *     sonde ./values.so --only=FUNCTION PROGRAM
  */

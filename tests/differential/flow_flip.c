@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "arguments.h"
 #include "flow_judge.h"
 #include "instruction.h"
 #include "layout.h"
@@ -454,15 +455,6 @@ static void deny_each(const arguments *given, sn_builder *builder) {
 static int fail(const char *what, const char *why) {
     fprintf(stderr, "flow-flip: %s: %s\n", what, why);
     return 2;
-}
-
-static bool read_number(const char *text, const char *name, uint64_t *value) {
-    size_t length = strlen(name);
-    char *end;
-    if (strncmp(text, name, length) != 0)
-        return false;
-    *value = strtoull(text + length, &end, 0);
-    return *end == '\0' && end != text + length;
 }
 
 static bool read_argument(const char *text, arguments *given) {

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "arguments.h"
 #include "block.h"
 #include "coverage.h"
 #include "layout.h"
@@ -30,15 +31,6 @@ typedef struct arguments {
 static int fail(const char *what, const char *why) {
     fprintf(stderr, "differential-generate: %s: %s\n", what, why);
     return 2;
-}
-
-static bool read_number(const char *text, const char *name, uint64_t *value) {
-    size_t length = strlen(name);
-    char *end;
-    if (strncmp(text, name, length) != 0)
-        return false;
-    *value = strtoull(text + length, &end, 0);
-    return *end == '\0' && end != text + length;
 }
 
 static bool read_switch(const char *text, const char *name, bool *value) {
