@@ -380,6 +380,44 @@ def test_functions(tmp_path, threads_program):
     assert sum(numbers) == report["total"]["instructions"]
 
 
+PLUG_IN = """
+__asm__(".globl {name}\\n.type {name},@function\\n{name}:\\n.rept {size}\\nnop\\n.endr\\nret\\n.size {name},.-{name}\\n");
+"""
+HOST = """
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int count, char **words) {
+    for (int i = 1; i + 1 < count; i += 2) {
+        void *library = dlopen(words[i], RTLD_NOW), (*work)(void) = 0;
+        if (!library) return 1;
+        *(void **)&work = dlsym(library, words[i + 1]);
+        printf("%p\\n", (void *)work);
+        work();
+        dlclose(library);
+    }
+    return 0;
+}
+"""
+
+
+def test_libraries_in_turn(tmp_path):
+    """What was counted in a library that is gone is not said of the one that was loaded after it."""
+    plug_ins = []
+    for name, size in (("first", 99), ("second", 49)):
+        (tmp_path / f"{name}.c").write_text(PLUG_IN.format(name=name, size=size))
+        plug_ins += [build(tmp_path / f"{name}.c", tmp_path / f"{name}.so", "-shared", "-nostdlib"), name]
+    (tmp_path / "host.c").write_text(HOST)
+    build(tmp_path / "host.c", tmp_path / "host")
+    report = tmp_path / "report.json"
+    ended = run([SONDE, "count", "--format=json", f"--output={report}", "--functions=100000", tmp_path / "host", *plug_ins, *plug_ins])
+    assert ended.returncode == 0, ended.stderr
+    first, second, *again = ended.stdout.split()
+    assert first != second and again == [first, second], "a library that comes back is where it was"
+    by_name = {function["name"]: function for function in json.loads(report.read_text())["functions"]}
+    for name, instructions in (("first", 200), ("second", 100)):
+        assert (by_name[name]["instructions"], by_name[name]["module"]) == (instructions, str(tmp_path / f"{name}.so"))
+
+
 def test_function_limit(tmp_path, threads_program):
     assert len(count(tmp_path, threads_program)["functions"]) == 10
     assert [f["name"] for f in count(tmp_path, threads_program, "--functions=1")["functions"]] == ["work"]

@@ -63,15 +63,26 @@ static uint64_t round_up(uint64_t value, uint64_t alignment) {
     return (value + alignment - 1) & ~(alignment - 1);
 }
 
+/** What is in the way that is no region, as kept_out() tells it upwards. */
+static uint64_t reserved(const sn_place_request *request, uint64_t start, uint64_t end) {
+    uint64_t obstacle = kept_out(start, end, false);
+    if (!obstacle && !request->anywhere) {
+        obstacle = sn_former_code_obstacle(start, end, request->file);
+    }
+    return obstacle;
+}
+
 /** Lowest place at or above `from`. */
 static uint64_t search_up(const sn_regions *regions, const range *in, const sn_place_request *request, uint64_t from) {
     size_t index = sn_regions_lower(regions, from > in->gap ? from - in->gap : 0);
     uint64_t candidate = round_up(from, request->alignment);
     while (candidate + request->length <= in->end) {
         uint64_t end = candidate + request->length;
-        uint64_t obstacle = kept_out(candidate, end + in->gap, false);
-        if (!obstacle && index < regions->count && regions->items[index].start < end + in->gap) {
+        uint64_t obstacle = 0;
+        if (index < regions->count && regions->items[index].start < end + in->gap) {
             obstacle = regions->items[index++].end;
+        } else {
+            obstacle = reserved(request, candidate, end + in->gap);
         }
         if (!obstacle) {
             return candidate;
@@ -147,7 +158,33 @@ static bool worth_trying(const sn_regions *regions, const sn_place_request *requ
     return true;
 }
 
+/** Lowest place at or above `from`, best where no other code was. */
+static uint64_t search_code(const sn_regions *regions, const range *in, sn_place_request *request, uint64_t from) {
+    uint64_t place = search_up(regions, in, request, from);
+    if (!place && !request->anywhere) {
+        request->anywhere = true;
+        place = search_up(regions, in, request, in->start);
+    }
+    return place;
+}
+
+/** Where this file's code was before, if that is free and has not been tried; else 0. */
+static uint64_t former_place(const sn_regions *regions, sn_place_request *request) {
+    if (request->asked_former || request->placement == SN_PLACE_DATA_WINDOW || !request->file.inode) {
+        return 0;
+    }
+    request->asked_former = true;
+    uint64_t start = sn_former_code_place(request->length, request->file);
+    size_t next = start ? sn_regions_lower(regions, start) : 0;
+    bool is_free = start && (next == regions->count || regions->items[next].start >= start + request->length);
+    return is_free && start % request->alignment == 0 ? start : 0;
+}
+
 uint64_t sn_placement_next(sn_regions *regions, sn_place_request *request) {
+    uint64_t former = former_place(regions, request);
+    if (former) {
+        return former;
+    }
     for (; request->range < RANGES_EACH; request->range++, request->resume = 0) {
         const range *in = ranges_for[request->placement][request->range];
         if (!in || !worth_trying(regions, request, in)) {
@@ -159,7 +196,7 @@ uint64_t sn_placement_next(sn_regions *regions, sn_place_request *request) {
                                     : search_from_top(regions, in, request);
             request->resume = place > in->start + REFUSED_STEP ? place + request->length - REFUSED_STEP : in->start;
         } else {
-            place = search_up(regions, in, request, request->resume ? request->resume : in->start);
+            place = search_code(regions, in, request, request->resume ? request->resume : in->start);
             request->resume = place + REFUSED_STEP;
         }
         if (place) {

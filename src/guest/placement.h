@@ -2,11 +2,13 @@
  * @fileoverview Where a mapping goes that the client did not place itself.
  *
  * Pure search over the list of regions; space.c asks and maps. Code goes to the code range bottom up, everything else to
- * the data window top down, as the kernel does.
+ * the data window top down, as the kernel does. Where one file's code was, nothing else goes while there is room in the
+ * code range (former_code.h).
  */
 #ifndef SONDE_GUEST_PLACEMENT_H
 #define SONDE_GUEST_PLACEMENT_H
 
+#include "guest/former_code.h"
 #include "guest/regions.h"
 
 typedef enum sn_placement {
@@ -21,8 +23,12 @@ typedef struct sn_place_request {
     sn_placement placement;
     uint64_t length;    /**< whole pages */
     uint64_t alignment; /**< a power of two, at least a page */
-    unsigned range;     /**< private: 0 at first */
-    uint64_t resume;    /**< private: 0 at first */
+    sn_file_identity file; /**< whose code it is, if of a file */
+    /* private, 0 at first: */
+    unsigned range;
+    uint64_t resume;
+    bool asked_former; /**< where the file was before has been tried */
+    bool anywhere;     /**< there is no room but where other code was */
 } sn_place_request;
 
 /** The best place for the request, or 0 if there is none. When the host does not accept it, call again with the same

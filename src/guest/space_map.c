@@ -109,8 +109,15 @@ static void name_object(wanted *want) {
     }
 }
 
+static sn_file_identity identity_of(const sn_region *region) {
+    return (sn_file_identity){.device = region->device, .inode = region->inode};
+}
+
 static sn_place_request place_for(const wanted *want) {
     sn_place_request request = {.length = want->length, .alignment = SN_PAGE_SIZE};
+    if (want->elf) {
+        request.file = identity_of(&want->region);
+    }
     if (want->flags & MAP_32BIT) {
         request.placement = SN_PLACE_LOW_ONLY;
     } else if (want->elf || (want->region.protection & PROT_EXEC)) {
@@ -220,6 +227,9 @@ long sn_space_mmap(uint64_t address, uint64_t length, int protection, int flags,
         want.region.start = (uint64_t)result;
         want.region.end = (uint64_t)result + want.length;
         sn_regions_insert(&sn_space_current.regions, &want.region);
+        if (want.elf && !(flags & (MAP_FIXED | MAP_FIXED_NOREPLACE))) {
+            sn_former_code_note(want.region.start, want.region.end, identity_of(&want.region));
+        }
     }
     return sn_space_finish(&change, result);
 }

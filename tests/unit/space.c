@@ -259,6 +259,39 @@ static void a_full_code_range_spills_over(void **state) {
     unmap(low, PAGE);
 }
 
+static uint64_t map_code_of(int file) {
+    long result = sn_space_mmap(0, 4 * PAGE, PROT_READ, MAP_PRIVATE, file, 0);
+    assert_true(in_code_range((uint64_t)result));
+    return (uint64_t)result;
+}
+
+/** An address in a profile must not have meant code of two files. */
+static void code_does_not_go_where_that_of_another_file_was(void **state) {
+    (void)state;
+    int files[3] = {make_file(4, true), make_file(4, true), make_file(4, true)};
+    uint64_t first = map_code_of(files[0]);
+    unmap(first, 4 * PAGE);
+    uint64_t second = map_code_of(files[1]), jit = map_private(PAGE, PROT_READ | PROT_EXEC);
+    assert_true(second >= first + 4 * PAGE && jit >= first + 4 * PAGE);
+    assert_int_equal(map_code_of(files[0]), first);
+    unmap(first, 4 * PAGE);
+    unmap(second, 4 * PAGE);
+    unmap(jit, PAGE);
+    /* No room elsewhere: better there than far from the code cache. */
+    uint64_t below = first - SN_CODE_START, above = first + 4 * PAGE;
+    map(above, SN_CODE_END - above, PROT_NONE, MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED);
+    if (below) {
+        map(SN_CODE_START, below, PROT_NONE, MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED);
+    }
+    long last = sn_space_mmap(0, 2 * PAGE, PROT_READ, MAP_PRIVATE, files[2], 0);
+    assert_true((uint64_t)last >= first && (uint64_t)last < above);
+    unmap(SN_CODE_START, SN_CODE_END - SN_CODE_START);
+    for (int i = 0; i < 3; i++) {
+        close(files[i]);
+    }
+    check_against_host();
+}
+
 static void hints(void **state) {
     (void)state;
     uint64_t hint = SN_DATA_START + UINT64_C(0x70000000000);
@@ -774,6 +807,7 @@ int main(void) {
         cmocka_unit_test(files_go_by_their_kind),
         cmocka_unit_test(reservations_of_compilers_go_near_the_cache),
         cmocka_unit_test(a_full_code_range_spills_over),
+        cmocka_unit_test(code_does_not_go_where_that_of_another_file_was),
         cmocka_unit_test(hints),
         cmocka_unit_test(fixed_places),
         cmocka_unit_test(the_engine_is_out_of_reach),

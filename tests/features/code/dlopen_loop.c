@@ -2,8 +2,8 @@
 // build: gcc -O1
 // libraries: dlopen_body.c:VALUE=1, dlopen_body.c:VALUE=2
 // link: -ldl
-/* Two libraries of the same layout loaded at (most likely) the same address in turn: stale code would give the other's
-   value. Also a library overwritten in place by its successor's file (rename) between loads. */
+/* Two libraries of the same layout loaded in turn (natively at the same address, most likely; remap.c has code of two files
+   at one address for certain): stale code would give the other's value. Also a library overwritten in place by its successor's file (rename) between loads. */
 #include "check.h"
 #include <dlfcn.h>
 int main(int argc, char **argv) {
