@@ -1,11 +1,14 @@
 """sonde calls --separate-callers, --separate-recs, --skip-plt: exact trees, the same that Callgrind writes."""
 
 import subprocess
+from collections import Counter
 
 import pytest
 
 import callgrind_file
 from conftest import run_sonde
+
+SIMULATION = ("--cache-sim=yes", "--branch-sim=yes", "--I1=32768,8,64", "--D1=32768,8,64", "--LL=1048576,16,64")
 
 PROGRAM = """
     .macro function name
@@ -18,6 +21,7 @@ PROGRAM = """
     .endm
 
     function _start
+    and $-4096, %rsp        # a stack that begins with a page, wherever it is
     mov $4, %edi
     call down
     call a
@@ -168,33 +172,116 @@ def test_repeated_and_jumps_apart(program, tmp_path):
 
 @pytest.mark.parametrize("options", FORMS, ids=" ".join)
 def test_same_as_callgrind(program, tmp_path, options):
-    mine = ours(program, tmp_path, *options)
-    peer = theirs(program, tmp_path, "--separate-recs=1", *options)
-    assert without_finish(mine.self_costs) == without_finish(peer.self_costs)
-    assert without_finish(mine.calls) == without_finish(peer.calls)
-    assert without_finish(mine.inclusive) == without_finish(peer.inclusive)
-    assert sum(without_finish(mine.self_costs).values()) == int(peer.headers["totals"])
+    """Without simulation, and with it for all events."""
+    peer = theirs(program, tmp_path, "--separate-recs=1", *SIMULATION, *options)
+    for mine in (ours(program, tmp_path, *options), ours(program, tmp_path, *SIMULATION, *options)):
+        assert without_finish(mine.self_costs) == without_finish(peer.self_costs)
+        assert without_finish(mine.calls) == without_finish(peer.calls)
+        assert without_finish(mine.inclusive) == without_finish(peer.inclusive)
+        assert sum(without_finish(mine.self_costs).values()) == int(peer.headers["totals"].split()[0])
+    assert mine.events == peer.events
+    assert without_finish(+mine.other_costs) == +peer.other_costs
+    assert without_finish(+mine.other_inclusive) == +peer.other_inclusive
+
+
+def together(profile):
+    """What each function and each call cost of each event, the parts of a function taken together."""
+    own, calls = {}, {}
+    for name, cost in profile.self_costs.items():
+        own["Ir", name.split("'")[0]] = own.get(("Ir", name.split("'")[0]), 0) + cost
+    for (event, name), cost in (+profile.other_costs).items():
+        own[event, name.split("'")[0]] = own.get((event, name.split("'")[0]), 0) + cost
+    for (event, caller, callee), cost in (+profile.other_inclusive).items():
+        key = (event, caller.split("'")[0], callee.split("'")[0])
+        calls[key] = calls.get(key, 0) + cost
+    return own, calls
 
 
 @pytest.mark.parametrize("options", FORMS[1:4], ids=" ".join)
-def test_sums_are_those_of_one(program, tmp_path, options):
-    """Whatever is told apart: the sum of what a function is cut into is the function."""
-    whole, cut = ours(program, tmp_path), ours(program, tmp_path, *options)
-    sums = dict.fromkeys(whole.self_costs, 0)
-    for name, cost in cut.self_costs.items():
-        sums[name.split("'")[0]] += cost
-    assert sums == dict(whole.self_costs)
+@pytest.mark.parametrize("simulation", [(), SIMULATION], ids=["counted", "simulated"])
+def test_sums_are_those_of_one(program, tmp_path, options, simulation):
+    """Whatever is told apart: the sum of what a function is cut into is the function, and that of calls the call."""
+    whole, cut = ours(program, tmp_path, *simulation), ours(program, tmp_path, *simulation, *options)
+    assert together(cut) == together(whole)
+    assert cut.headers["totals"] == whole.headers["totals"]
 
 
-def test_parts(program, tmp_path):
-    run = run_sonde("calls", f"--callgrind-out-file={tmp_path}/out", "--separate-callers=1", "--dump-before=leaf", "--",
-                    program)
+def test_simulated_in_contexts(program, tmp_path):
+    """c reads the return address, and so does what it calls. It is the same code, which only misses the first time."""
+    profile = ours(program, tmp_path, *SIMULATION, "--separate-callers=2")
+    own = {name: [profile.other_costs[event, name] for event in ("Dr", "Dw", "Bc")]
+           for name in profile.self_costs if name.startswith(("c'", "leaf'c"))}
+    assert own == {"c'a'_start": [1, 1, 2], "c'b'_start": [1, 1, 2], "c'through'_start": [1, 1, 2],
+                   "leaf'c'a": [1, 0, 0], "leaf'c'b": [1, 0, 0], "leaf'c'through": [1, 0, 0]}
+    assert profile.other_inclusive["Dr", "b'_start", "c'b'_start"] == 2
+    assert profile.other_inclusive["Bc", "through'_start", "c'through'_start"] == 2
+    assert profile.other_costs["Bim", "through'_start"] == 1
+    assert [profile.other_costs["I1mr", name] for name in ("c'a'_start", "c'b'_start", "c'through'_start")] == [
+        profile.other_costs["I1mr", "c'a'_start"], 0, 0]
+
+
+def test_annotate_reads_simulated_contexts(program, tmp_path):
+    ours(program, tmp_path, *SIMULATION, "--separate-callers=1", "--separate-recs=2", "--dump-instr=yes")
+    run = subprocess.run(["callgrind_annotate", "--tree=both", "--inclusive=yes", tmp_path / "ours"], capture_output=True,
+                         text=True, timeout=60)
+    assert run.returncode == 0 and not run.stderr
+    assert "leaf'through" in run.stdout
+
+
+def test_sums_of_a_real_program(tmp_path):
+    """With string instructions and recursion, in a static program, which is the same in each run. What its stubs miss is shared
+    out among their calls, and so may be another one's."""
+    (tmp_path / "sorts.c").write_text("""
+        #include <stdio.h>
+        #include <stdlib.h>
+        #include <string.h>
+        static int by_value(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+        int main(void) {
+            static int v[3000];
+            char text[64], copy[64];
+            for (unsigned i = 0, seed = 1; i < 3000; i++) v[i] = (seed = seed * 1664525 + 1013904223) >> 8;
+            qsort(v, 3000, sizeof *v, by_value);
+            for (int i = 0; i < 200; i++) snprintf(text, sizeof text, "%d", v[i]), strcpy(copy, text);
+            return copy[0] == 0;
+        }""")
+    subprocess.run(["gcc", "-O1", "-static", "-o", tmp_path / "sorts", tmp_path / "sorts.c"], check=True, timeout=60)
+
+    def without_stubs(costs):
+        return {key: cost for key, cost in costs.items() if not key[-1].startswith("0x")}
+
+    whole = ours(tmp_path / "sorts", tmp_path, *SIMULATION, "--skip-plt=no")
+    own, calls = together(whole)
+    assert len(without_stubs(calls)) < len(calls)
+    for options in (["--separate-callers=3", "--separate-recs=2"],
+                    ["--separate-callers=1", "--analysis-threads=1"]):
+        cut = ours(tmp_path / "sorts", tmp_path, *SIMULATION, "--skip-plt=no", *options)
+        assert len(cut.self_costs) > len(whole.self_costs)
+        assert cut.headers["totals"] == whole.headers["totals"]
+        cut_own, cut_calls = together(cut)
+        assert cut_own == own
+        assert without_stubs(cut_calls) == without_stubs(calls)
+
+
+@pytest.mark.parametrize("simulation", [(), SIMULATION], ids=["counted", "simulated"])
+def test_parts(program, tmp_path, simulation):
+    run = run_sonde("calls", f"--callgrind-out-file={tmp_path}/out", "--separate-callers=1", "--dump-before=leaf", *simulation,
+                    "--", program)
     assert run.returncode == 0
     parts = [callgrind_file.read(file) for file in tmp_path.glob("out*")]
-    whole = ours(program, tmp_path, "--separate-callers=1")
+    whole = ours(program, tmp_path, "--separate-callers=1", *simulation)
     assert len(parts) == 1 + sum(count for (_, callee), count in whole.calls.items() if callee.startswith("leaf"))
     assert sum(part.self_costs["leaf'c"] for part in parts) == whole.self_costs["leaf'c"] == 6
-    assert sum(int(part.headers["totals"]) for part in parts) == int(whole.headers["totals"])
+    sums = [sum(costs) for costs in zip(*(map(int, part.headers["totals"].split()) for part in parts))]
+    assert sums == list(map(int, whole.headers["totals"].split()))
+    assert sum((part.other_inclusive for part in parts), Counter()) == +whole.other_inclusive
+
+
+def test_collecting_switched(program, tmp_path):
+    """What is collected in `b` is in the contexts that began before."""
+    profile = ours(program, tmp_path, *SIMULATION, "--separate-callers=2", "--toggle-collect=b")
+    assert set(+profile.self_costs) == {"b'_start", "c'b'_start", "leaf'c'b"}
+    assert {name: profile.other_costs["Dr", name] for name in +profile.self_costs} == {
+        "b'_start": 1, "c'b'_start": 1, "leaf'c'b": 1}
 
 
 def test_threads_and_signals(tmp_path):
@@ -220,7 +307,7 @@ def test_threads_and_signals(tmp_path):
         }""")
     subprocess.run(["gcc", "-O1", "-g", "-pthread", "-o", tmp_path / "mixed", tmp_path / "mixed.c"], check=True, timeout=60)
     for words in ([], ["on-its-own-stack"]):
-        run = run_sonde("calls", f"--callgrind-out-file={tmp_path}/ours", "--separate-callers2=leaf",
+        run = run_sonde("calls", f"--callgrind-out-file={tmp_path}/ours", "--separate-callers2=leaf", *SIMULATION,
                         "--separate-callers1=handler", "--", tmp_path / "mixed", *words)
         assert run.returncode == 0, run.stderr
         profile = callgrind_file.read(tmp_path / "ours")
@@ -228,6 +315,10 @@ def test_threads_and_signals(tmp_path):
         interrupted, = (name for _, name in profile.calls if name.startswith("handler'"))
         assert own == {"leaf'times'work": 3000, "leaf'times'main": 5, "leaf'handler'" + interrupted.split("'")[1]: 6}
         assert sum(count for (_, name), count in profile.calls.items() if name == interrupted) == 3
+        # Each leaf reads the counter and its return address, and each handler its own.
+        assert {name: profile.other_costs["Dr", name] for name in own} == {name: 2 * count for name, count in own.items()}
+        assert sum(cost for (event, _, name), cost in profile.other_inclusive.items()
+                   if event == "Dr" and name == interrupted) == 6 * 2 + 3
 
 
 LIBRARY = "int twice(int n) { return 2 * n; }"

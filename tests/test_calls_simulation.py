@@ -320,13 +320,14 @@ def unbalanced(profile, slack):
             if abs(difference(function, event)) > slack}
 
 
+@pytest.mark.parametrize("options", [(), ("--separate-callers=2", "--separate-recs=2")], ids=["together", "apart"])
 @pytest.mark.parametrize("name", ["tail_calls", "long_jumps", "coroutines", "hand_written_switch", "signals", "thunks"])
-def test_calls_cost_what_is_in_them(tmp_path, name):
+def test_calls_cost_what_is_in_them(tmp_path, name, options):
     """However calls begin and end. A first call through a stub, and a jump out of functions, may be a few references off: they
     are made before the function begins, and when it has gone."""
     program = compile_program(tmp_path, f"{name}.c", (ROOT / "tests" / "contexts" / f"{name}.c").read_text()
                               .replace('#include "mark.h"', f'#include "{ROOT}/tests/contexts/mark.h"'), "-O2", "-w", "-pthread")
-    run = run_sonde("calls", f"--callgrind-out-file={tmp_path}/out", *BOTH, "--", program)
+    run = run_sonde("calls", f"--callgrind-out-file={tmp_path}/out", *BOTH, *options, "--", program)
     assert run.returncode == 0, run.stderr
     assert unbalanced(callgrind_file.read(tmp_path / "out"), slack=8) == {}
 
@@ -350,10 +351,10 @@ THREADS = """
 def test_threads(tmp_path):
     """Each has caches and calls of its own; leaf makes 3 reads."""
     program = compile_program(tmp_path, "threads.c", THREADS, "-O1", "-pthread")
-    main, *others = profiles_of(program, tmp_path, *BOTH, "--separate-threads=yes")
-    assert sorted(inclusive_of(profile, "work", "leaf", "Dr")[0] for profile in others) == [300000, 600000]
-    assert inclusive_of(main, "main", "leaf", "Dr", "Dw") == [3, 0]
-    assert all(self_of(profile, "leaf", "D1mr")[0] <= 2 for profile in others)
+    main, *others = profiles_of(program, tmp_path, *BOTH, "--separate-threads=yes", "--separate-callers1=leaf")
+    assert sorted(inclusive_of(profile, "work", "leaf'work", "Dr")[0] for profile in others) == [300000, 600000]
+    assert inclusive_of(main, "main", "leaf'main", "Dr", "Dw") == [3, 0]
+    assert all(self_of(profile, "leaf'work", "D1mr")[0] <= 2 for profile in others)
     (tmp_path / "together").mkdir()
     together, = profiles_of(program, tmp_path / "together", *BOTH)
     assert inclusive_of(together, "work", "leaf", "Dr") == [900000]
@@ -382,8 +383,6 @@ def test_requests(tmp_path):
 @pytest.mark.parametrize("options, message", [
     (("--cache-sim=yes", "--D1=1000,3,64"), "--D1=1000,3,64: "),
     (("--I1=nothing",), "--I1=nothing: "),
-    (("--cache-sim=yes", "--separate-callers=2"), "--separate-callers"),
-    (("--branch-sim=yes", "--separate-recs=2"), "--separate-recs"),
 ])
 def test_bad_options(program, tmp_path, options, message):
     run = run_sonde("calls", f"--callgrind-out-file={tmp_path}/out", *options, "--", program)

@@ -14,6 +14,7 @@
 typedef struct entry {
     uint64_t frame;        /**< its address */
     uint64_t from, target; /**< as in a bill */
+    uint32_t from_context, target_context;
     uint32_t site;
     uint8_t how;           /**< calls_how */
     bool is_first;         /**< of a stack: no call */
@@ -31,7 +32,8 @@ typedef struct calls_ledger_stack {
 /* ------------------------------------------------------------------------------------ bills */
 
 static calls_bill_key key_of(const entry *entry) {
-    return (calls_bill_key){.from = entry->from, .target = entry->target, .how = entry->how};
+    return (calls_bill_key){.from = entry->from, .target = entry->target, .how = entry->how,
+                            .from_context = entry->from_context, .target_context = entry->target_context};
 }
 
 void calls_bills_add(calls_bills *to, const calls_bills *from) {
@@ -111,6 +113,7 @@ static void push(calls_ledger *ledger, calls_ledger_stack *stack, const cache_fr
     new->from = new->site = frame->site;
     new->target = frame->function;
     new->how = CALLS_BY_CALL;
+    new->from_context = new->target_context = 0;
     new->is_first = frame->address == stack->first;
     if (!sn_call_site_is_call(frame->site)) {
         new->from = stack->count == 1 ? 0 : new[-1].target;
@@ -178,6 +181,7 @@ static void function_begins(calls_ledger *ledger, const cache_frame *frame, cons
         }
         if (is_found(frame, last)) {
             last->target = frame->function;
+            last->from_context = last->target_context = 0;
             find_bill(&ledger->bills, last);
             return;
         }
@@ -193,6 +197,17 @@ void calls_ledger_frame(calls_ledger *ledger, const cache_frame *frame, const ui
     } else {
         calls_ledger_stack *stack = stack_of(ledger, frame->address, &is_back);
         end_entries(ledger, stack, frame->address, frame->kind == SN_FRAME_NEW_STACK, totals);
+    }
+}
+
+/** Functions that are not told of are executed too: what is known of an entry stays. */
+void calls_ledger_contexts(calls_ledger *ledger, uint32_t context, uint32_t caller) {
+    calls_ledger_stack *stack = ledger->stack_count == 0 ? NULL : &ledger->stacks[ledger->current];
+    entry *last = stack == NULL || stack->count == 0 ? NULL : &stack->entries[stack->count - 1];
+    if (last != NULL && last->target_context == 0) {
+        last->from_context = caller;
+        last->target_context = context;
+        find_bill(&ledger->bills, last);
     }
 }
 

@@ -21,6 +21,7 @@ typedef struct calls_bill_key {
     uint64_t from;               /**< of CALLS_BY_CALL the site: sn_call_site_address() */
     uint64_t target;
     uint64_t how;                /**< calls_how */
+    uint32_t from_context, target_context; /**< as in arcs.h */
 } calls_bill_key;
 
 typedef struct calls_bill {
@@ -46,6 +47,9 @@ void calls_ledger_free(calls_ledger *ledger);
 
 /** What a trace tells of a frame, and the totals of the ledger's events at that moment. */
 void calls_ledger_frame(calls_ledger *ledger, const cache_frame *frame, const uint64_t *totals);
+
+/** The function that was told of last is executed in a context, and its caller was in another (separate.h). */
+void calls_ledger_contexts(calls_ledger *ledger, uint32_t context, uint32_t caller);
 
 /** Add all bills; calls that the thread is in, as if they ended now. */
 void calls_ledger_add(calls_bills *to, const calls_ledger *ledger, const uint64_t *totals);

@@ -74,7 +74,7 @@ static void add_simulated(const making *making, const calls_executed *executed, 
     const calls_record *record = making->record;
     uint32_t index = (uint32_t)(executed->instruction - record->instructions);
     if (record->simulated != NULL) {
-        const uint64_t *site = cache_site_find(&making->account->simulated.sites, record->first_site + index);
+        const uint64_t *site = cache_site_find_in(&making->account->simulated.sites, making->context, record->first_site + index);
         calls_events_add(&making->profile->events, &record->simulated[index], site, executed->executions, costs);
     }
 }
@@ -83,7 +83,7 @@ static void add_simulated(const making *making, const calls_executed *executed, 
 static bool has_site(const making *making, const calls_executed *executed) {
     uint32_t index = (uint32_t)(executed->instruction - making->record->instructions);
     return making->record->simulated != NULL &&
-           cache_site_find(&making->account->simulated.sites, making->record->first_site + index) != NULL;
+           cache_site_find_in(&making->account->simulated.sites, making->context, making->record->first_site + index) != NULL;
 }
 
 static void visit_executed(const calls_executed *executed, void *data) {
@@ -216,13 +216,17 @@ static void add_bills(making *making) {
     sn_table_each(&making->account->simulated.bills, bill) {
         bool is_call = bill->key.how == CALLS_BY_CALL;
         uint64_t from = is_call ? sn_call_site_address((uint32_t)bill->key.from) : bill->key.from;
-        calls_way way = {.from = from, .target = bill->key.target};
+        calls_way way = {.from = from, .target = bill->key.target, .from_context = bill->key.from_context,
+                         .target_context = bill->key.target_context};
         const calls_record *stub =
             is_call && !calls_current.skips_stubs ? calls_stub_called(&making->stubs, way.from) : NULL;
         if (stub != NULL) {
-            way.target = stub->instructions[0].address;
-            add_bill(making, bill, add_call(making, &way, 0, 0)->costs);
-            way = (calls_way){.from = stub->instructions[stub->stub_size - 1].address, .target = bill->key.target};
+            calls_way to_stub = way;
+            to_stub.target = stub->instructions[0].address;
+            to_stub.target_context = 0;
+            add_bill(making, bill, add_call(making, &to_stub, 0, 0)->costs);
+            way.from = stub->instructions[stub->stub_size - 1].address;
+            way.from_context = 0;
         }
         add_bill(making, bill, add_call(making, &way, 0, 0)->costs);
     }
@@ -235,11 +239,12 @@ static bool is_counted(const calls_record *record, const calls_account *account)
            record->cuts + record->instruction_count <= account->values.count;
 }
 
-static void add_up_stubs(making *making) {
+/** `values`: of what is in no context. */
+static void add_up_stubs(making *making, const uint64_t *values) {
     for (size_t i = 0; i < making->stubs.list.count; i++) {
         making->record = making->stubs.list.items[i].record;
         if (is_counted(making->record, making->account)) {
-            calls_record_walk(making->record, making->account->values.items, visit_stub, making);
+            calls_record_walk(making->record, values, visit_stub, making);
         }
     }
 }
@@ -296,6 +301,9 @@ static void add_context(making *making, uint64_t *values, const calls_record **r
     size_t limit = making->account->values.count;
     for (size_t i = 0; i < count && calls_cell_counter(&cells[i]) < limit; i++) {
         values[calls_cell_counter(&cells[i])] = cells[i].count;
+    }
+    if (making->context == 0) {
+        add_up_stubs(making, values);
     }
     for (size_t i = 0; i < count && calls_cell_counter(&cells[i]) < limit; i++) {
         const calls_record *record = records[calls_cell_counter(&cells[i])];
@@ -362,9 +370,12 @@ static void learn_pieces(void) {
     }
 }
 
-static void learn_functions(const calls_account *account) {
+static void learn_functions(const calls_account *account, const calls_stubs *stubs) {
     sn_table_each(&account->arcs, arc) {
         calls_functions_learn(arc->key.target);
+    }
+    for (size_t i = 0; i < stubs->calls.count; i++) {
+        calls_functions_learn(stubs->calls.items[i].stub->instructions[0].address);
     }
     for (const calls_record *record = calls_record_first(); record != NULL; record = record->next) {
         if (record->counts_call) {
@@ -406,12 +417,12 @@ void calls_profile_make(calls_profile *profile, const calls_account *account) {
     if (account->values.count == 0) {
         return;
     }
-    learn_functions(account);
     making.stubs = calls_stubs_find();
+    learn_functions(account, &making.stubs);
     if (calls_separates()) {
         add_separated(&making);
     } else {
-        add_up_stubs(&making);
+        add_up_stubs(&making, account->values.items);
         add_records(&making);
     }
     add_calls(&making);

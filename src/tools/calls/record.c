@@ -8,6 +8,7 @@
 
 #include "separate.h"
 #include "settings.h"
+#include "simulated.h"
 #include "simulator/memory.h"
 #include "simulator/settings.h"
 
@@ -134,7 +135,9 @@ static void count_segment_apart(sn_block *block, counting *counting, unsigned in
     const calls_instruction *first = &counting->record->instructions[index];
     counting->function = calls_separate_function(first->address);
     sn_insert_before(block, index);
-    count_own(block, counting, counter, sn_constant(block, 1));
+    calls_simulated_insert_word(block, counting->record->stub_size > 0
+                                           ? calls_separate_enter_apart(block, counter)
+                                           : calls_separate_enter(block, counting->function, counter));
     count(block, calls_current.total, first->segment_end - index);
 }
 
@@ -221,8 +224,13 @@ static void insert_traces(sn_block *block, calls_record *record) {
 calls_record *calls_record_new(sn_block *block) {
     calls_record *record = look_at(block);
     record->counters = sn_counter_new(record->counter_count);
-    insert_traces(block, record);
-    insert_counters(block, record);
+    if (calls_separates()) {
+        insert_counters(block, record); /* contexts are told before what is done in them */
+        insert_traces(block, record);
+    } else {
+        insert_traces(block, record);
+        insert_counters(block, record);
+    }
     record->next = atomic_load(&newest);
     atomic_store_explicit(&newest, record, memory_order_release);
     return record;

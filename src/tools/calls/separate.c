@@ -45,6 +45,7 @@ static struct contexts {
 static bool is_on;
 static uint32_t most_callers; /**< of any function */
 static sn_slot slot;          /**< the thread's calls_separated */
+static sn_slot told;          /**< the context that the thread's traces were told of last */
 
 /* ------------------------------------------------------------------------------ options */
 
@@ -89,6 +90,7 @@ void calls_separate_init(void) {
     contexts.mask = FIRST_PLACES - 1;
     contexts.word_count = 1;
     slot = sn_slot_new();
+    told = sn_slot_new();
     calls_current.separated = slot;
     sn_contexts_watch_all();
 }
@@ -266,13 +268,31 @@ SN_FAST static uint32_t level_of(calls_separated *separated, sn_call_frame *fram
     return level < levels ? level : levels;
 }
 
+/** Words that tell of contexts: the number, and above it the caller's. */
+enum { WORD_BITS = 30 };
+#define WORD_MARK (UINT64_C(9) << 60)
+_Static_assert(MOST_WORDS <= UINT64_C(1) << WORD_BITS, "a number has its place in a word");
+
+/** The word that is to be told, 0 if the traces know. A frame's first one tells of its caller too. */
+SN_FAST static uint64_t word_of(sn_thread *thread, const sn_call_frame *frame, uint32_t context, bool is_new) {
+    uint64_t *last = sn_slot_of(thread, told);
+    if (*last == context && !is_new) {
+        return 0;
+    }
+    const sn_call_frame *below = is_new ? sn_call_frame_below((sn_call_frame *)frame) : NULL;
+    *last = context;
+    return WORD_MARK | (uint64_t)(below == NULL ? 0 : below->context) << WORD_BITS | context;
+}
+
+/** Returns word_of(). */
 SN_FAST static uint64_t count_in_context(sn_thread *thread, uint64_t function, uint64_t counter, uint64_t amount) {
     calls_separated *separated = (calls_separated *)*sn_slot_of(thread, slot);
     sn_call_frame *frame = sn_call_frame_of(thread);
     if (separated == NULL) {
         return 0;
     }
-    if (frame->context == 0) {
+    bool is_new = frame->context == 0;
+    if (is_new) {
         uint32_t level = level_of(separated, frame, (uint32_t)function);
         chain chain = chain_above(context_below(frame), (uint32_t)function, level);
         frame->context = number_of(&chain);
@@ -280,7 +300,7 @@ SN_FAST static uint64_t count_in_context(sn_thread *thread, uint64_t function, u
     if (*sn_slot_of(thread, calls_current.collecting) != 0) {
         calls_cells_count(&separated->cells, frame->context, (sn_counter)counter, amount);
     }
-    return 0;
+    return word_of(thread, frame, frame->context, is_new);
 }
 
 SN_FAST static uint64_t count_apart(sn_thread *thread, uint64_t counter, uint64_t amount) {
@@ -288,17 +308,34 @@ SN_FAST static uint64_t count_apart(sn_thread *thread, uint64_t counter, uint64_
     if (separated != NULL && *sn_slot_of(thread, calls_current.collecting) != 0) {
         calls_cells_count(&separated->cells, 0, (sn_counter)counter, amount);
     }
-    return 0;
+    return word_of(thread, NULL, 0, false);
 }
 
-void calls_separate_count(sn_block *block, uint32_t function, sn_counter counter, sn_value amount) {
+static sn_value insert_count(sn_block *block, uint32_t function, sn_counter counter, sn_value amount) {
     sn_value arguments[] = {sn_current_thread(block), sn_constant(block, function), sn_constant(block, counter), amount};
-    sn_call_fast(block, (void *)count_in_context, 4, arguments);
+    return sn_call_fast(block, (void *)count_in_context, 4, arguments);
+}
+
+static sn_value insert_count_apart(sn_block *block, sn_counter counter, sn_value amount) {
+    sn_value arguments[] = {sn_current_thread(block), sn_constant(block, counter), amount};
+    return sn_call_fast(block, (void *)count_apart, 3, arguments);
+}
+
+/** Behind where the segment began: there is nothing to tell. */
+void calls_separate_count(sn_block *block, uint32_t function, sn_counter counter, sn_value amount) {
+    insert_count(block, function, counter, amount);
 }
 
 void calls_separate_count_apart(sn_block *block, sn_counter counter, sn_value amount) {
-    sn_value arguments[] = {sn_current_thread(block), sn_constant(block, counter), amount};
-    sn_call_fast(block, (void *)count_apart, 3, arguments);
+    insert_count_apart(block, counter, amount);
+}
+
+sn_value calls_separate_enter(sn_block *block, uint32_t function, sn_counter counter) {
+    return insert_count(block, function, counter, sn_constant(block, 1));
+}
+
+sn_value calls_separate_enter_apart(sn_block *block, sn_counter counter) {
+    return insert_count_apart(block, counter, sn_constant(block, 1));
 }
 
 void calls_separate_add(sn_thread *thread, sn_counter counter, uint64_t amount) {
@@ -343,6 +380,31 @@ void calls_separated_release(calls_separated *separated) {
 }
 
 /* --------------------------------------------------------------------------- evaluation */
+
+/** Whether it is the number of a context, any number being possible: contexts never change, and know their hash. */
+static bool exists(uint32_t number) {
+    uint32_t end = __atomic_load_n(&contexts.word_count, __ATOMIC_ACQUIRE);
+    if (number == 0 || number >= end || end - number <= CHAIN) {
+        return number == 0;
+    }
+    const uint32_t *words = contexts.words + number;
+    if (words[COUNT] == 0 || words[COUNT] > most_callers + 1 || words[COUNT] > end - number - CHAIN) {
+        return false;
+    }
+    const chain chain = {.function = words[CHAIN], .callers = words + CHAIN + 1, .count = words[COUNT], .level = words[LEVEL]};
+    bool are_functions = true;
+    for (uint32_t i = 0; i < chain.count; i++) {
+        are_functions &= words[CHAIN + i] < function_count;
+    }
+    return are_functions && hash_of(&chain) == words[HASH];
+}
+
+bool calls_word_contexts(uint64_t word, uint32_t *context, uint32_t *caller) {
+    const uint64_t mask = (UINT64_C(1) << WORD_BITS) - 1;
+    *context = (uint32_t)(word & mask);
+    *caller = (uint32_t)(word >> WORD_BITS & mask);
+    return exists(*context) && exists(*caller);
+}
 
 calls_context calls_context_of(uint32_t number) {
     const uint32_t *words = contexts.words + number;

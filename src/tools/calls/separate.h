@@ -41,6 +41,20 @@ void calls_separate_count(sn_block *block, uint32_t function, sn_counter counter
 /** Insert the same for what belongs to no context. */
 void calls_separate_count_apart(sn_block *block, sn_counter counter, sn_value amount);
 
+/** Insert the same for 1 where a segment begins. What comes out at run time is the word that traces are to get now, so that they
+    tell in which context something happens; 0: they know. */
+sn_value calls_separate_enter(sn_block *block, uint32_t function, sn_counter counter);
+sn_value calls_separate_enter_apart(sn_block *block, sn_counter counter);
+
+/** Such a word looks like a tag (simulator/words.h), but is none of those that the simulation knows. */
+static inline bool calls_word_is_context(uint64_t word) {
+    return word >> 60 == 9;
+}
+
+/** The context that the thread is in from such a word on, and that of the caller of its frame. Returns whether there are such: an
+    address that faults may look like a word of these. */
+bool calls_word_contexts(uint64_t word, uint32_t *context, uint32_t *caller);
+
 /** The same for the thread's last frame, from C code of its own. */
 void calls_separate_add(sn_thread *thread, sn_counter counter, uint64_t amount);
 

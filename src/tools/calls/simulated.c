@@ -29,9 +29,6 @@ static bool is_wanted(void) {
 
 void calls_simulated_setup(void (*words)(const sn_batch *), void (*branches)(const sn_batch *)) {
     cache_setup("calls", cache_models[0], words, branches);
-    if (is_wanted() && calls_separates()) {
-        sn_fail(2, "--cache-sim=yes and --branch-sim=yes cannot be together with --separate-callers and --separate-recs");
-    }
     if (cache_current.simulates_caches) {
         sn_contexts_trace(cache_current.trace);
     }
@@ -92,18 +89,62 @@ void calls_simulated_free(calls_simulated *simulated) {
 
 /* -------------------------------------------------------------------------------------- traces */
 
+static void simulate_data(calls_simulated *simulated, const uint64_t *words, size_t count) {
+    cache_simulate(simulated->caches, words, count);
+}
+
+static void simulate_branches(calls_simulated *simulated, const uint64_t *words, size_t count) {
+    cache_branches_simulate(&simulated->branches, &(sn_batch){.records = words, .count = count});
+}
+
+/** A trace in parts, each of which is of one context. */
+static void simulate(calls_simulated *simulated, const sn_batch *batch, cache_sites *sites, calls_ledger *ledger,
+                     void (*part)(calls_simulated *simulated, const uint64_t *words, size_t count)) {
+    const uint64_t *words = batch->records;
+    size_t first = 0;
+    for (size_t i = 0; calls_separates() && i < batch->count; i++) {
+        uint32_t context, caller;
+        if (calls_word_is_context(words[i]) && calls_word_contexts(words[i], &context, &caller)) {
+            part(simulated, words + first, i - first);
+            calls_ledger_contexts(ledger, context, caller);
+            sites->context = context;
+            first = i + 1;
+        }
+    }
+    part(simulated, words + first, batch->count - first);
+}
+
 void calls_simulated_words(calls_simulated *simulated, const sn_batch *batch) {
     pthread_mutex_lock(&simulated->lock);
     bool begun = cache_shared_level_begin();
-    cache_simulate(simulated->caches, batch->records, batch->count);
+    simulate(simulated, batch, &simulated->sites, &simulated->data, simulate_data);
     cache_shared_level_end(begun);
     pthread_mutex_unlock(&simulated->lock);
 }
 
 void calls_simulated_branches(calls_simulated *simulated, const sn_batch *batch) {
     pthread_mutex_lock(&simulated->lock);
-    cache_branches_simulate(&simulated->branches, batch);
+    simulate(simulated, batch, &simulated->branches.sites, &simulated->branching, simulate_branches);
     pthread_mutex_unlock(&simulated->lock);
+}
+
+static void append(sn_block *block, sn_trace *trace, sn_value word) {
+    sn_trace_append(block, trace, 1, &(sn_field){.offset = 0, .size = sizeof(uint64_t), .value = word});
+}
+
+void calls_simulated_insert_word(sn_block *block, sn_value word) {
+    if (!is_wanted()) {
+        return;
+    }
+    sn_label is_known = sn_label_new(block);
+    sn_branch_if(block, SN_EQUAL, word, sn_constant(block, 0), is_known);
+    if (cache_current.simulates_caches) {
+        append(block, cache_current.trace, word);
+    }
+    if (cache_current.simulates_branches) {
+        append(block, cache_branches_trace(), word);
+    }
+    sn_label_here(block, is_known);
 }
 
 void calls_simulated_flush(sn_thread *thread) {

@@ -26,6 +26,9 @@ void calls_simulated_free(calls_simulated *simulated);
 void calls_simulated_words(calls_simulated *simulated, const sn_batch *batch);
 void calls_simulated_branches(calls_simulated *simulated, const sn_batch *batch);
 
+/** Insert at the place that is chosen: tell the traces of contexts by that word (calls_separate_enter()), if it is not 0. */
+void calls_simulated_insert_word(sn_block *block, sn_value word);
+
 /** Work off all that the calling thread has traced. */
 void calls_simulated_flush(sn_thread *thread);
 

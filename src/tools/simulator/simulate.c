@@ -27,6 +27,7 @@ typedef struct missed_fetch {
     const cache_segment_fetch *fetch;
     uint32_t before; /**< how many references of the piece come before it */
     uint32_t tag;    /**< of the segment; 0: of an earlier piece */
+    uint32_t context; /**< in which it is counted: another one may be when it is told */
 } missed_fetch;
 
 /** A segment that was entered and whose lines are not all in I1. */
@@ -462,15 +463,20 @@ static void use_candidates(cache_simulation *simulation) {
 /* ----------------------------------------------------------------------------- misses */
 
 /** Where misses of a kind are counted for an instruction, by level; to be written soon. */
-static uint64_t *counters_of(const cache_simulation *simulation, uint32_t site, uint32_t kind) {
-    uint64_t *counters = cache_site_counters(simulation->sites, site) + CACHE_SITE_MISSES + kind * CACHE_MOST_LEVELS;
+static uint64_t *counters_in(const cache_simulation *simulation, uint32_t context, uint32_t site, uint32_t kind) {
+    uint64_t *counters = cache_site_counters_in(simulation->sites, context, site) + CACHE_SITE_MISSES + kind * CACHE_MOST_LEVELS;
     __builtin_prefetch(counters, 1);
     return counters;
 }
 
+static uint64_t *counters_of(const cache_simulation *simulation, uint32_t site, uint32_t kind) {
+    return counters_in(simulation, simulation->sites->context, site, kind);
+}
+
 static void note_missed_fetch(cache_simulation *simulation, const cache_segment_fetch *fetch, uint32_t tag) {
     uint32_t before = (uint32_t)first_reference(&simulation->piece, tag) + fetch->before;
-    simulation->missed_fetches[simulation->missed_fetch_count++] = (missed_fetch){fetch, before, tag};
+    simulation->missed_fetches[simulation->missed_fetch_count++] =
+        (missed_fetch){fetch, before, tag, simulation->sites->context};
     cache_current.model->expect(simulation->core, fetch->address);
     counters_of(simulation, fetch->site, CACHE_FETCH);
 }
@@ -537,10 +543,11 @@ static inline void tell_miss(cache_simulation *simulation, const cache_reference
     }
 }
 
-static void tell_missed_fetch(cache_simulation *simulation, const cache_segment_fetch *fetch) {
+static void tell_missed_fetch(cache_simulation *simulation, const missed_fetch *missed) {
+    const cache_segment_fetch *fetch = missed->fetch;
     const cache_reference reference = {
         .address = fetch->address, .size = fetch->length, .kind = CACHE_FETCH, .site = fetch->site};
-    tell_miss(simulation, &reference, counters_of(simulation, fetch->site, CACHE_FETCH));
+    tell_miss(simulation, &reference, counters_in(simulation, missed->context, fetch->site, CACHE_FETCH));
 }
 
 /** Have the totals what was referred to in the piece until then. */
@@ -573,7 +580,7 @@ static void tell_until(cache_simulation *simulation, telling *told, uint32_t num
             tell_frame(simulation, frame);
             told->frames++;
         } else if (has_fetch) {
-            tell_missed_fetch(simulation, fetch->fetch);
+            tell_missed_fetch(simulation, fetch);
             told->fetches++;
         } else {
             return;

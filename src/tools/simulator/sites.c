@@ -1,5 +1,6 @@
 /**
- * @fileoverview Tables of sites, in two steps: chapters, and pages of counters in them. See sites.h.
+ * @fileoverview Tables of sites, in two steps: chapters, and pages of counters in them; and by hash where contexts are told
+ * apart, as few sites are executed in each. See sites.h.
  */
 #include "sites.h"
 
@@ -81,7 +82,18 @@ cache_segment_size cache_site_rest(uint32_t site) {
     return place_of(site)->rest;
 }
 
-uint64_t *cache_site_counters(cache_sites *sites, uint32_t site) {
+static uint64_t *counters_apart(cache_sites *sites, uint32_t context, uint32_t site) {
+    cache_site_apart *found = sn_table_insert(&sites->apart, ((cache_site_key){context, site}), NULL);
+    if (found->counters == NULL) {
+        found->counters = sn_arena_allocate(&sites->apart_counters, CACHE_SITE_COUNTERS * sizeof *found->counters);
+    }
+    return found->counters;
+}
+
+uint64_t *cache_site_counters_in(cache_sites *sites, uint32_t context, uint32_t site) {
+    if (context != 0) {
+        return counters_apart(sites, context, site);
+    }
     if (sites->chapters == NULL) {
         __atomic_store_n(&sites->chapters, cache_memory_new(CHAPTERS, sizeof *sites->chapters), __ATOMIC_RELEASE);
     }
@@ -90,7 +102,15 @@ uint64_t *cache_site_counters(cache_sites *sites, uint32_t site) {
     return page->counters[site & (PAGE_SITES - 1)];
 }
 
-const uint64_t *cache_site_find(const cache_sites *sites, uint32_t site) {
+static const uint64_t *find_apart(const cache_sites *sites, uint32_t context, uint32_t site) {
+    const cache_site_apart *found = sn_table_find(&sites->apart, ((cache_site_key){context, site}));
+    return found == NULL ? NULL : found->counters;
+}
+
+const uint64_t *cache_site_find_in(const cache_sites *sites, uint32_t context, uint32_t site) {
+    if (context != 0) {
+        return find_apart(sites, context, site);
+    }
     cache_site_chapter **chapters = __atomic_load_n(&sites->chapters, __ATOMIC_ACQUIRE);
     cache_site_chapter *chapter =
         chapters == NULL ? NULL : __atomic_load_n(&chapters[site >> (PAGE_BITS + CHAPTER_BITS)], __ATOMIC_ACQUIRE);
@@ -101,14 +121,24 @@ const uint64_t *cache_site_find(const cache_sites *sites, uint32_t site) {
 }
 
 static void add_page(cache_sites *to, const page *from, uint32_t first_site) {
-    uint64_t *sums = cache_site_counters(to, first_site);
+    uint64_t *sums = cache_site_counters_in(to, 0, first_site);
     const uint64_t *counters = from->counters[0];
     for (unsigned i = 0; i < PAGE_SITES * CACHE_SITE_COUNTERS; i++) {
         sums[i] += __atomic_load_n(&counters[i], __ATOMIC_RELAXED);
     }
 }
 
+static void add_apart(cache_sites *to, const cache_sites *from) {
+    sn_table_each(&from->apart, added) {
+        uint64_t *sums = cache_site_counters_in(to, (uint32_t)added->key.context, (uint32_t)added->key.site);
+        for (unsigned i = 0; i < CACHE_SITE_COUNTERS; i++) {
+            sums[i] += added->counters[i];
+        }
+    }
+}
+
 void cache_sites_add(cache_sites *to, const cache_sites *from) {
+    add_apart(to, from);
     cache_site_chapter **chapters = __atomic_load_n(&from->chapters, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; chapters != NULL && i < CHAPTERS; i++) {
         const cache_site_chapter *chapter = __atomic_load_n(&chapters[i], __ATOMIC_ACQUIRE);
@@ -129,5 +159,7 @@ void cache_sites_free(cache_sites *sites) {
         free(sites->chapters[i]);
     }
     free(sites->chapters);
-    *sites = (cache_sites){0};
+    sn_table_release(&sites->apart);
+    sn_arena_release(&sites->apart_counters);
+    *sites = (cache_sites){.context = sites->context};
 }
