@@ -14,6 +14,7 @@ SIMULATOR = ROOT / "src" / "tools" / "simulator"
 MODEL_FILES = [SIMULATOR / f"{name}.c" for name in (
     "code_cache", "geometry", "level", "memory", "shared_level", "model", "model_cachegrind", "model_hierarchy", "passes", "predictor",
     "runs", "segments", "simulate", "sites", "tally", "x86_64/vector_passes")]
+MODEL_FILES += [ROOT / "src/base/table.c", ROOT / "src/base/arena.c"]
 
 # I1, D1, L2, LL as size, ways, line.
 GEOMETRIES = {
@@ -35,7 +36,7 @@ def replay(tmp_path_factory):
     program = tmp_path_factory.mktemp("replay") / "cache_replay"
     subprocess.run(["gcc", "-std=gnu17", "-D_GNU_SOURCE", "-g", "-O1", "-Wall", "-Wextra", "-Werror",
                     "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", f"-I{ROOT / 'include'}",
-                    f"-I{SIMULATOR}", ROOT / "tests/programs/cache_replay.c", *MODEL_FILES, "-o", program],
+                    f"-I{ROOT / 'src'}", f"-I{SIMULATOR}", ROOT / "tests/programs/cache_replay.c", *MODEL_FILES, "-o", program],
                    check=True, timeout=120)
 
     def run(words, lines):

@@ -339,6 +339,29 @@ def test_handlers_have_callers(tmp_path):
         assert profile.inclusive[pair] == profile.inclusive_of("handler")
 
 
+def test_order_of_functions(tmp_path):
+    """It does not depend on which one was executed first: as it may be another one in each run of a program with threads."""
+    (tmp_path / "order.c").write_text("""
+        static volatile int sum;
+        __attribute__((noinline)) static void first(void) { sum += 1; }
+        __attribute__((noinline)) static void second(void) { sum += 2; }
+        __attribute__((noinline)) static void third(void) { sum += 3; }
+        int main(int words, char **text) {
+            void (*functions[])(void) = {first, second, third};
+            (void)words;
+            for (int i = 0; i < 3; i++) functions[text[1][i] - '0']();
+            return 0;
+        }""")
+    subprocess.run(["gcc", "-O1", "-g", "-o", tmp_path / "order", tmp_path / "order.c"], check=True, timeout=60)
+    orders = []
+    for order in ("012", "210"):
+        run = run_sonde("calls", f"--callgrind-out-file={tmp_path}/{order}", "--", tmp_path / "order", order)
+        assert run.returncode == 0
+        names = [name for name in callgrind_file.read(tmp_path / order).self_costs if name in ("first", "second", "third", "main")]
+        orders.append(names)
+    assert orders[0] == orders[1] and len(orders[0]) == 4
+
+
 @pytest.mark.parametrize("options", [(), ("--dump-instr=yes", "--collect-jumps=yes"), ("--separate-threads=yes",)])
 def test_viewer_reads(tmp_path, options):
     """callgrind_annotate finds nothing to complain of in a program with C++, inlined functions and libraries."""

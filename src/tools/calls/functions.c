@@ -64,8 +64,33 @@ static calls_function *function_of(const char *name, const char *object, uint64_
     sn_locate(entry, &location);
     known->function = sn_arena_allocate(&function_memory, sizeof *known->function);
     *known->function = (calls_function){.name = key.name, .object = object, .file = location.file, .entry = entry,
-                                        .has_symbol = has_symbol, .number = (uint32_t)sn_table_count(&functions) - 1};
+                                        .has_symbol = has_symbol};
     return known->function;
+}
+
+static int compare_names(const char *a, const char *b) {
+    return a == b ? 0 : a == NULL ? -1 : b == NULL ? 1 : strcmp(a, b);
+}
+
+static int by_object_and_entry(const void *left, const void *right) {
+    const calls_function *a = *(calls_function *const *)left, *b = *(calls_function *const *)right;
+    int order = compare_names(a->object, b->object);
+    order = order != 0 ? order : (a->entry > b->entry) - (a->entry < b->entry);
+    return order != 0 ? order : compare_names(a->name, b->name);
+}
+
+void calls_functions_number(void) {
+    SN_VECTOR(calls_function *) all = {0};
+    sn_table_each(&functions, known) {
+        *sn_vector_add(&all) = known->function;
+    }
+    if (all.count > 0) {
+        qsort(all.items, all.count, sizeof *all.items, by_object_and_entry);
+    }
+    for (size_t i = 0; i < all.count; i++) {
+        all.items[i]->number = (uint32_t)i;
+    }
+    sn_vector_release(&all);
 }
 
 /** What begins last at or before an address in code that has no symbols, NULL if nothing does. The next one ends what is the

@@ -19,7 +19,7 @@ typedef struct calls_function {
     const char *file;      /**< source file of its entry; NULL if unknown */
     uint64_t entry;        /**< the lowest one that is known */
     bool has_symbol;
-    uint32_t number;       /**< from 0 */
+    uint32_t number;       /**< from 0, in the order of the file: calls_functions_number() */
 } calls_function;
 
 /** Where an address is. */
@@ -39,6 +39,10 @@ void calls_functions_learned(void);
 
 /** Looks the address up; slow the first time, then from a table. */
 calls_place calls_place_of(uint64_t address);
+
+/** Number all functions that places were asked for of, in an order that follows from nothing but what they are, so that a program
+    which does the same has the same profile, whichever thread was first. */
+void calls_functions_number(void);
 
 /** The function as it is in a context; the function itself for context 0. */
 const calls_function *calls_function_in(const calls_function *function, uint32_t context);

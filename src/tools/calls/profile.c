@@ -429,6 +429,7 @@ void calls_profile_make(calls_profile *profile, const calls_account *account) {
     add_bills(&making);
     add_system(&making);
     calls_stubs_free(&making.stubs);
+    calls_functions_number();
     calls_rows_sort(&profile->rows);
     sum_up(profile);
 }
