@@ -181,6 +181,8 @@ typedef struct sn_flow {
     bool is_signed;          /**< SN_FLOW_MINIMUM, _MAXIMUM */
     bool zeroes;             /**< SN_FLOW_PERMUTE: the highest bit of what chooses says that the element is zero */
     bool is_float;           /**< the lanes are floating-point numbers (then the class is ANY or moves bits) */
+    uint8_t truth;           /**< SN_FLOW_BITWISE of one to three sources: bit R is the result where the sources' bits are the number
+                                  R, the first source's the highest; 0: not told */
     uint16_t amount;         /**< shifts, rotations, SN_FLOW_BIT: bits (already within the size), or SN_FLOW_VARIABLE */
     sn_flow_piece destination;
     sn_flow_piece sources[SN_FLOW_MOST_SOURCES];

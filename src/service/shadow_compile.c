@@ -353,7 +353,7 @@ static bool wants_values(const sn_flow *flow, const sn_insn *insn) {
     bool is_shift = flow->kind >= SN_FLOW_SHIFT_LEFT && flow->kind <= SN_FLOW_ROTATE_RIGHT && flow->amount == SN_FLOW_VARIABLE;
     if (is_shift) return true;
     if (sn_shadow_ruling->kind == SN_SHADOW_LABELS) return false;
-    return flow->kind == SN_FLOW_AND || flow->kind == SN_FLOW_OR || flow->kind == SN_FLOW_MINIMUM || flow->kind == SN_FLOW_AND_NOT || flow->destination.flags ||
+    return flow->kind == SN_FLOW_AND || flow->kind == SN_FLOW_OR || flow->kind == SN_FLOW_MINIMUM || flow->kind == SN_FLOW_AND_NOT || flow->truth || flow->destination.flags ||
            flow->kind == SN_FLOW_TRAILING_ZEROS || flow->kind == SN_FLOW_LEADING_ZEROS;
 }
 
@@ -411,6 +411,7 @@ static void add_flow(const looking *at, const sn_flow *flow) {
     to->special = special_of(at, flow);
     to->amount = flow->amount;
     to->truth = flow->guard.truth;
+    to->bitwise = flow->truth;
     to->guard = flow->guard.kind;
     to->guard_lane = flow->guard.lane_size;
     to->count_mask = flow->guard.count_mask;

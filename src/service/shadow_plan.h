@@ -67,6 +67,7 @@ typedef struct sn_plan_flow {
     uint8_t is_least;     /**< unsigned minima of lanes: where one is zero for certain, the other does not matter */
     uint8_t is_last;      /**< of its instruction: what was computed is written now */
     uint8_t guard;        /**< sn_flow_guard_kind */
+    uint8_t bitwise;      /**< SN_FLOW_BITWISE: as sn_flow.truth */
     int8_t stack_change;  /**< of an instruction's last one: by how many the x87 stack grows */
     uint16_t guard_lane, count_mask, amount, table_size;
     uint64_t truth;       /**< of a guard by flags: as in sn_flow_guard */

@@ -201,18 +201,51 @@ static uint64_t clean_least(const sn_plan_view *view, const sn_plan_flow *flow, 
     return zeros;
 }
 
-/** Bits of wide operands where one of the two sources is certain, and decides: zeros of an and, ones of an or. */
-static void clean_decided(const sn_plan_view *view, const sn_plan_flow *flow, const sn_shadow_step *step, uint8_t *result) {
+/** What a function of single bits makes of them, as sn_flow.truth has it; 0: of no such function. */
+static unsigned truth_of(const sn_plan_flow *flow) {
+    if (flow->kind == SN_FLOW_BITWISE) return flow->source_count <= 3 ? flow->bitwise : 0;
+    if (flow->source_count != 2) return 0;
+    return flow->kind == SN_FLOW_AND ? 8 : flow->kind == SN_FLOW_OR ? 14 : flow->kind == SN_FLOW_AND_NOT ? 2 : 0;
+}
+
+/** A source of wide operands: its value, and its shadow. One element may stand for all. */
+typedef struct wide_source {
     uint8_t room[WIDEST];
-    bool is_or = flow->kind == SN_FLOW_OR, is_and_not = flow->kind == SN_FLOW_AND_NOT;
-    if ((!is_or && !is_and_not && flow->kind != SN_FLOW_AND) || flow->source_count != 2 || step->size <= 8) return;
-    for (unsigned i = 0; i < 2; i++) {
-        const sn_plan_piece *piece = &flow->sources[i];
-        const uint8_t *value = piece->size < step->size ? NULL : vector_value(view, piece, room);
-        uint8_t flip = is_or || (is_and_not && i == 0) ? 0 : 0xff;
-        for (unsigned n = 0; n < step->size && value; n++)
-            *(volatile uint8_t *)&result[n] &= (uint8_t)~((value[n] ^ flip) & ~step->sources[i][n]);
+    const uint8_t *value, *shadow;
+    unsigned size;
+} wide_source;
+
+static bool find_wide(const sn_plan_view *view, const sn_plan_piece *piece, const sn_shadow_step *step, unsigned number, wide_source *to) {
+    to->size = piece->every_lane ? piece->size : step->size;
+    to->shadow = step->sources[number];
+    to->value = to->size && piece->size >= to->size ? vector_value(view, piece, to->room) : NULL;
+    return to->value;
+}
+
+/** The bits of byte `at` for which the truth table has both results, for what their sources may be. */
+static uint8_t undecided(unsigned truth, const wide_source *sources, unsigned count, unsigned at) {
+    uint8_t results[2] = {0, 0};
+    for (unsigned row = 0; row < 1u << count; row++) {
+        uint8_t possible = 0xff;
+        for (unsigned i = 0; i < count; i++) {
+            unsigned byte = at % sources[i].size;
+            uint8_t flip = row >> (count - 1 - i) & 1 ? 0 : 0xff;
+            possible &= (uint8_t)((sources[i].value[byte] ^ flip) | sources[i].shadow[byte]);
+        }
+        results[truth >> row & 1] |= possible;
     }
+    return results[0] & results[1];
+}
+
+/** Bits of wide operands for which the certain ones among their sources decide: zeros of an and, ones of an or. */
+static void clean_decided(const sn_plan_view *view, const sn_plan_flow *flow, const sn_shadow_step *step, uint8_t *result) {
+    wide_source sources[3];
+    unsigned truth = truth_of(flow);
+    if (!truth || step->size <= 8) return;
+    for (unsigned i = 0; i < flow->source_count; i++)
+        if (!find_wide(view, &flow->sources[i], step, i, &sources[i])) return;
+    for (unsigned n = 0; n < step->size; n++)
+        if (result[n]) *(volatile uint8_t *)&result[n] = undecided(truth, sources, flow->source_count, n);
 }
 
 /** Bytes that are chosen by bytes whose values are known, and clean. */

@@ -203,12 +203,24 @@ static bool table_depends(unsigned table, unsigned source) {
     return false;
 }
 
+/** The table of the sources that matter: those of `matters`, bits in the order of the table's index. */
+static unsigned without_others(unsigned table, unsigned matters) {
+    unsigned result = 0, rows = 0;
+    for (unsigned row = 0; row < 8; row++)
+        if (!(row & ~matters)) result |= (table >> row & 1) << rows++;
+    return result;
+}
+
 static bool add_ternary(sn_flowing *f, const sn_flow_rule *rule) {
-    unsigned table = sn_flow_immediate(f), size = first(f)->size;
+    unsigned table = sn_flow_immediate(f), size = first(f)->size, matters = 0;
     sn_flow *flow = sn_flow_to(f, rule->kind, sn_flow_first(f));
     set_lane(flow, lane_of(f, rule), lane_of(f, rule));
-    for (unsigned i = 0; i < 3; i++)
-        if (table_depends(table, i)) sn_flow_from(flow, sn_flow_vector_source(f, i, size));
+    for (unsigned i = 0; i < 3; i++) {
+        if (!table_depends(table, i)) continue;
+        sn_flow_from(flow, sn_flow_vector_source(f, i, size));
+        matters |= 4u >> i;
+    }
+    flow->truth = (uint8_t)without_others(table, matters);
     if (flow->source_count == 0) {
         flow->kind = SN_FLOW_CONSTANT;
         flow->constant = table ? UINT64_MAX : 0;
