@@ -140,6 +140,8 @@ typedef void sn_shadow_function(sn_thread *thread, const sn_shadow_step *step);
 typedef struct sn_shadow_rules {
     sn_shadow_kind kind;
     const sn_shadow_memory *memory; /**< of 8 bits a byte */
+    /** Of 8 bits a byte, too: where data came from that is not clean. NULL: that is not kept. */
+    const sn_shadow_memory *origins;
     /** The shadows of flags are followed as far as conditional branches, since the tool looks at them there; else only as far as
         other instructions need them. */
     bool watches_branches;
@@ -149,6 +151,20 @@ typedef struct sn_shadow_rules {
     /** In the place of the kind's own rule for a class; NULL: that. */
     sn_shadow_function *functions[SN_FLOW_CLASSES];
 } sn_shadow_rules;
+
+/* Origins: with sn_shadow_rules.origins, data that is not clean has a number that the tool has given where it came from, 0: none.
+   Four bytes of memory at a multiple of four share one, and so do the bytes of a register, and all flags. A result has that of the
+   first of its sources that is not clean. All of them do nothing, and say 0, where origins are not kept; SN_FAST. */
+
+/** Give a range an origin, as the tool gives it a shadow; other bytes of the same four get it, too. */
+void sn_shadow_fill_origin(uint64_t start, uint64_t size, uint32_t origin);
+/** Copy the origins of a range, as sn_shadow_copy() its shadow; the ranges may overlap. Only where origins are kept. */
+void sn_shadow_copy_origins(uint64_t to, uint64_t from, uint64_t size);
+/** The origin of the first byte of a range that is not clean; 0 if all are. */
+uint32_t sn_shadow_memory_origin(uint64_t start, uint64_t size);
+/** The origin of a general register, of the flags; 0 if they are clean. */
+uint32_t sn_shadow_register_origin(const sn_thread *thread, uint8_t general);
+uint32_t sn_shadow_flags_origin(const sn_thread *thread);
 
 /** From the start callback: shadows of registers are kept from now on. The rules must stay where they are. Registers have clean
     shadows at first, and where the kernel gives them values (results of system calls, arguments of signal handlers). */

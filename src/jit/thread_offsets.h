@@ -42,7 +42,7 @@
 #define SN_THREAD_STEPPED_TO 0xab0   /* where a client that steps itself is without a step */
 #define SN_THREAD_RARE_SAVED 0xab8   /* registers in SAVED when a fast call was made that rarely happens */
 #define SN_THREAD_SHADOW 0xac0       /* shadows of the client's registers (service/shadow_registers.c) */
-#define SN_THREAD_SHADOW_BYTES 0x9c0
+#define SN_THREAD_SHADOW_BYTES 0xac0
 
 /* Per-thread counters follow the structure in the same mapping. */
 #define SN_THREAD_COUNTERS 0x10000

@@ -7,6 +7,7 @@
  *
  *   shadow_compile.c    from the flows of instructions to inserted code and plans (shadow_plan.h)
  *   shadow_run.c        works plans off, in the code cache; shadow_rules.c: the rules of each class
+ *   shadow_origins.c    where shadowed data came from
  *   shadow_varying.c    instructions whose accesses are known only when they run
  *   shadow_registers.c  registers in signal frames, what the kernel writes
  *   x86_64/shadow_values.c  where registers are

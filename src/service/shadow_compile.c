@@ -451,8 +451,10 @@ static bool is_copied(const looking *at, const sn_flow *flow) {
     if (flow->kind != SN_FLOW_COPY || flow->source_count != 1 || flow->sources[0].size != flow->destination.size) return false;
     if (flow->sources[0].operand == SN_FLOW_NO_OPERAND) return true;
     const sn_operand *source = &at->operands[flow->sources[0].operand];
-    return source->place == SN_PLACE_GENERAL || source->place == SN_PLACE_VECTOR || source->place == SN_PLACE_MASK ||
-           source->place == SN_PLACE_IMMEDIATE;
+    register_form form;
+    if (register_of(source, &form)) /* origins go along with what is not clean: that is for the plan */
+        return source->place != SN_PLACE_X87 && (!sn_shadow_ruling->origins || is_known(form.dirty));
+    return source->place == SN_PLACE_IMMEDIATE;
 }
 
 /** Whether all that it does that matters is one such flow. */

@@ -25,7 +25,8 @@
 #define SN_SHADOW_FLAGS 0x940   /* a byte for each of sn_flow_flag, in order */
 #define SN_SHADOW_DIRTY 0x948   /* a word with a bit for each register: below */
 #define SN_SHADOW_MARKS 0x950   /* the same, a byte for each bit, 0 or 1: for inserted code that asks about a few registers */
-_Static_assert(SN_SHADOW_MARKS + 64 <= SN_THREAD_SHADOW_BYTES, "room");
+#define SN_SHADOW_ORIGINS 0x990 /* a word of 4 bytes for each bit: where what is not clean came from (shadow_origins.c) */
+_Static_assert(SN_SHADOW_ORIGINS + 64 * 4 <= SN_THREAD_SHADOW_BYTES, "room");
 
 /* Bits of the word of dirty registers; general registers come first, by their numbers. */
 enum { SN_DIRTY_MASK = 16, SN_DIRTY_FLAGS = 24, SN_DIRTY_X87 = 25, SN_DIRTY_VECTOR = 32 };
@@ -132,6 +133,13 @@ void sn_shadow_run_view(sn_plan_view *view, const sn_plan_group *group);
 void sn_shadow_note(sn_thread *thread, unsigned dirty);
 /** All registers that have this bit become clean. */
 void sn_shadow_clean(sn_thread *thread, uint64_t dirty);
+
+/** shadow_origins.c: of what a flow makes; and note it where its result went: `bytes` are the shadows that were written there. */
+uint32_t sn_shadow_plan_origin(const sn_plan_view *view, const sn_plan_flow *flow);
+void sn_shadow_put_origin(const sn_plan_view *view, const sn_plan_piece *piece, const uint8_t *bytes, uint32_t origin);
+/** The origin of the register of that bit, 0 if it is clean or nothing is kept; and set it. */
+uint32_t sn_shadow_dirty_origin(const sn_thread *thread, unsigned dirty);
+void sn_shadow_set_origin(sn_thread *thread, unsigned dirty, uint32_t origin);
 
 /** What a check calls: finds the context, and tells the tool. */
 void sn_shadow_tell_finding(sn_thread *thread, uint64_t check, uint64_t shadow);

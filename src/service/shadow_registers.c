@@ -39,6 +39,7 @@ static void save(sn_thread *thread, const sn_frame_register *row) {
     own_register own = own_of(thread, row);
     if (!sn_shadow_covers(row->address, row->size)) return;
     uint8_t *frame = sn_shadow_at(sn_shadow_ruling->memory, row->address);
+    sn_shadow_fill_origin(row->address, row->size, sn_shadow_dirty_origin(thread, own.dirty));
     if (row->place == SN_PLACE_FLAGS) all_alike(frame, FLAG_BYTES, own.shadow, FLAGS);
     else copy(frame, own.shadow, row->size);
 }
@@ -49,6 +50,8 @@ static void restore(sn_thread *thread, const sn_frame_register *row) {
     const uint8_t *frame = sn_shadow_at(sn_shadow_ruling->memory, row->address);
     if (row->place == SN_PLACE_FLAGS) all_alike(own.shadow, FLAGS, frame, FLAG_BYTES);
     else copy(own.shadow, frame, row->size);
+    uint32_t origin = sn_shadow_memory_origin(row->address, row->size);
+    if (origin) sn_shadow_set_origin(thread, own.dirty, origin);
     sn_shadow_note(thread, own.dirty);
 }
 
@@ -77,7 +80,8 @@ void sn_shadow_system_call(const sn_system_call *call) {
 }
 
 void sn_shadow_follow(const sn_shadow_rules *rules) {
-    if (!rules->memory || rules->memory->bits != 8) sn_fail(SN_STATUS_ENGINE, "data is followed with shadows of 8 bits a byte");
+    if (!rules->memory || rules->memory->bits != 8 || (rules->origins && rules->origins->bits != 8))
+        sn_fail(SN_STATUS_ENGINE, "data is followed with shadows of 8 bits a byte");
     sn_shadow_ruling = rules;
     sn_frames_listening = (sn_frame_listener){built, returned};
 }

@@ -17,6 +17,7 @@ typedef struct pending {
     unsigned count;
     const sn_plan_piece *to[SN_FLOW_MOST];
     uint8_t bytes[SN_FLOW_MOST][WIDEST];
+    uint32_t origins[SN_FLOW_MOST];
 } pending;
 
 static const uint8_t clean_bytes[WIDEST];
@@ -334,11 +335,15 @@ void sn_shadow_run_view(sn_plan_view *view, const sn_plan_group *group) {
     const sn_plan_flow *flow = (const sn_plan_flow *)group->flows;
     for (unsigned i = 0; i < group->flow_count; i++, flow = sn_plan_next(flow)) {
         results.to[results.count] = &flow->destination;
+        if (sn_shadow_ruling->origins) results.origins[results.count] = sn_shadow_plan_origin(view, flow);
         compute(view, flow, results.bytes[results.count++]);
         if (!flow->is_last) continue;
         /* What is pushed has its number behind the push, what is popped before the pop. */
         if (flow->stack_change > 0) turn_x87(view->thread, (unsigned)flow->stack_change);
-        for (unsigned n = 0; n < results.count; n++) put(view, results.to[n], results.bytes[n]);
+        for (unsigned n = 0; n < results.count; n++) {
+            put(view, results.to[n], results.bytes[n]);
+            if (sn_shadow_ruling->origins) sn_shadow_put_origin(view, results.to[n], results.bytes[n], results.origins[n]);
+        }
         if (flow->stack_change < 0) turn_x87(view->thread, 8 + (unsigned)flow->stack_change);
         results.count = 0;
     }

@@ -100,6 +100,9 @@ static uint8_t joined(const uint8_t *from, unsigned size) {
 }
 
 static void load(sn_thread *thread, const varying *made, uint64_t start, const sn_access *access, uint8_t *rest) {
+    uint32_t origin = sn_shadow_memory_origin(access->address, access->size);
+    if (origin && made->loaded.size) sn_shadow_set_origin(thread, made->loaded.dirty, origin);
+    if (origin && made->sets_flags) sn_shadow_set_origin(thread, SN_DIRTY_FLAGS, origin);
     const uint8_t *shadow = sn_shadow_at(sn_shadow_ruling->memory, access->address);
     uint64_t offset = access->address - start;
     uint8_t *own = thread->shadow + made->loaded.offset;
@@ -130,6 +133,7 @@ static void store(sn_thread *thread, const varying *made, uint64_t start, const 
     uint64_t offset = made->is_repeated ? 0 : access->address - start;
     bool by_bytes = made->stored.by_bytes && offset + access->size <= made->stored.size;
     uint8_t whole = joined(from, made->stored.size);
+    if (whole) sn_shadow_fill_origin(access->address, access->size, sn_shadow_dirty_origin(thread, made->stored.dirty));
     for (unsigned i = 0; i < access->size; i++) shadow[i] = by_bytes ? from[offset + i] : whole;
 }
 
@@ -155,6 +159,7 @@ static void follow(sn_thread *thread, const sn_access *accesses, size_t count, v
             sn_shadow_fill(sn_shadow_ruling->memory, access->address, access->size, 0);
         } else if (read && read->size == access->size && !made->stored.size) {
             sn_shadow_copy(sn_shadow_ruling->memory, access->address, read->address, access->size);
+            if (sn_shadow_ruling->origins) sn_shadow_copy_origins(access->address, read->address, access->size);
         } else {
             store(thread, made, start, access);
         }

@@ -100,6 +100,17 @@ static APART void vectors_of_bits(void) {
     __asm__ volatile("movdqu (%1), %%xmm0\n\tmovdqu (%0), %%xmm1\n\tpandn %%xmm1, %%xmm0\n\tmovdqu %%xmm0, (%0)"
                      :: "r"(block), "r"(masks) : "xmm0", "xmm1", "memory");
     SEE(block[1] & UINT64_C(0x0f0f0f0f0f0f0f0f));
+    if (__builtin_cpu_supports("avx512vl")) {
+        /* (a and b) or (c and not b), in one instruction; then a mask of one element for all; both are added up */
+        uint64_t *first = hide(malloc(32)), *second = hide(malloc(32)), mask = UINT64_C(0x00ff00ff00ff00ff);
+        for (int i = 0; i < 16; i++) ((uint8_t *)first)[2 * i] = 3, ((uint8_t *)second)[2 * i + 1] = 4;
+        __asm__ volatile("vpbroadcastq (%2), %%ymm2\n\tvmovdqu (%0), %%ymm0\n\tvmovdqu (%1), %%ymm1\n\t"
+                         "vpternlogq $0xe4, %%ymm2, %%ymm1, %%ymm0\n\tvmovdqu %%ymm0, (%0)\n\t"
+                         "vpandq (%2)%{1to4%}, %%ymm1, %%ymm1\n\tvmovdqu %%ymm1, (%1)"
+                         :: "r"(first), "r"(second), "r"(&mask) : "xmm0", "xmm1", "xmm2", "memory");
+        SEE(first[0] + first[1] + first[2] + first[3] == 1);
+        SEE((second[0] | second[3]) & ~mask);
+    }
 }
 
 static APART void wide_texts(unsigned size) {

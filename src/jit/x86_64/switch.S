@@ -377,17 +377,31 @@ sn_blocking_interrupted:
 
 /*
  * bool sn_copy_safely(void *to, const void *from, size_t size): false if either side cannot be accessed. The handler
- * moves the program counter of a fault in [start, end) to the failure label.
+ * moves the program counter of a fault in [start, end) to the failure label. Works upwards whatever the direction flag is: it
+ * is the client's where functions are called from the code cache.
  */
         .globl  sn_copy_safely
         .hidden sn_copy_safely
         .type   sn_copy_safely, @function
 sn_copy_safely:
-        movq    %rdx, %rcx
+        xorl    %ecx, %ecx
         .globl  sn_copy_safely_start
         .hidden sn_copy_safely_start
 sn_copy_safely_start:
-        rep movsb
+        subq    $8, %rdx
+        jb      2f
+1:      movq    (%rsi,%rcx), %rax
+        movq    %rax, (%rdi,%rcx)
+        addq    $8, %rcx
+        subq    $8, %rdx
+        jae     1b
+2:      addq    $8, %rdx
+        jz      sn_copy_safely_end
+3:      movb    (%rsi,%rcx), %al
+        movb    %al, (%rdi,%rcx)
+        incq    %rcx
+        decq    %rdx
+        jnz     3b
         .globl  sn_copy_safely_end
         .hidden sn_copy_safely_end
 sn_copy_safely_end:

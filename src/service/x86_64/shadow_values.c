@@ -11,7 +11,8 @@
 #define KEPT(offset, reg) KEPT_AT(offset, reg)
 #define KEPT_AT(offset, reg) #offset "+8*" #reg "(%rdi)\n\t"
 
-/* The registers that a function may not change are still the client's: they are put beside those that the call has kept. */
+/* The registers that a function may not change are still the client's: they are put beside those that the call has kept. Functions
+   expect the direction flag to be clear (System V ABI); it is the client's, too. */
 __asm__(".text\n\t"
         ".balign 16\n"
         "sn_shadow_enter:\n\t"
@@ -21,7 +22,16 @@ __asm__(".text\n\t"
         "mov %r13, " KEPT(SN_THREAD_KEPT, 13)
         "mov %r14, " KEPT(SN_THREAD_KEPT, 14)
         "mov %r15, " KEPT(SN_THREAD_KEPT, 15)
-        "jmp sn_shadow_run\n\t"
+        "pushfq\n\t"
+        "testl $0x400, (%rsp)\n\t"
+        "lea 8(%rsp), %rsp\n\t"
+        "jz sn_shadow_run\n\t"
+        "push %rdi\n\t"
+        "cld\n\t"
+        "call sn_shadow_run\n\t"
+        "std\n\t"
+        "pop %rdi\n\t"
+        "ret\n\t"
         ".globl sn_shadow_enter\n\t"
         ".hidden sn_shadow_enter\n\t"
         ".type sn_shadow_enter, @function\n\t"

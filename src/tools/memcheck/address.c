@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "custom_blocks.h"
+#include "named_blocks.h"
 
 static bool is_custom(const mc_block *block) { return block->kind == MC_CUSTOM; }
 
@@ -133,6 +134,9 @@ static unsigned describe_mapping(uint64_t address, const mapping_search *search,
 
 unsigned mc_describe_address(sn_thread *thread, uint64_t address, mc_note notes[MC_MOST_NOTES]) {
     const mc_block *block = mc_custom_around(address);
+    if (mc_named_describe(address, notes)) {
+        return 1;
+    }
     if (block == NULL) {
         block = mc_block_around(address);
     }

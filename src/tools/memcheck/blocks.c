@@ -280,7 +280,7 @@ mc_block *mc_block_allocate(sn_thread *thread, uint64_t size, uint64_t alignment
     if (cleared) {
         mc_make_defined(address, size);
     } else {
-        mc_make_undefined(address, size);
+        mc_make_undefined(address, size, mc_origin_of_heap(block->allocated));
     }
     if (cleared && !is_fresh) {
         memset((void *)(uintptr_t)address, 0, size);
@@ -334,6 +334,7 @@ bool mc_block_free(sn_thread *thread, mc_block *block) {
         memset((void *)(uintptr_t)block->address, (int)mc_current.free_fill, block->size);
     }
     mc_make_unaddressable(block->address, block->size);
+    mc_make_defined(block->address, block->size); /* who reads it all the same is told of that, and of nothing else */
     __atomic_fetch_add(&totals.frees, 1, __ATOMIC_RELAXED);
     for (mc_block *out = queue_block(block), *next; out != NULL; out = next) {
         next = out->next;

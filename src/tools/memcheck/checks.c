@@ -23,6 +23,7 @@
 
 #include "addressability.h"
 #include "definedness.h"
+#include "ignored_ranges.h"
 #include "memcheck.h"
 #include "strings.h"
 
@@ -176,6 +177,9 @@ static SN_FAST bool is_repeat(sn_thread *thread, const mc_site *of) {
 }
 
 SN_FAST void mc_checks_note(sn_thread *thread, const mc_site *of, uint64_t address) {
+    if (mc_is_ignored(address)) {
+        return;
+    }
     if (is_repeat(thread, of)) {
         __atomic_fetch_add(&((mc_site *)of)->repeats, 1, __ATOMIC_RELAXED);
         return;
@@ -326,7 +330,7 @@ static void check_varying(sn_thread *thread, const sn_access *accesses, size_t c
         access.is_write = accesses[i].role & SN_ROLE_WRITTEN;
         bool is_wanted = access.size != 0 && (access.is_write || !access.reads_ahead);
         if (is_wanted && is_error(&access, accesses[i].address)) {
-            mc_report_access_in(thread, sn_context_of(thread), access.instruction, accesses[i].address, access.size, access.is_write);
+            mc_report_access(thread, access.instruction, accesses[i].address, access.size, access.is_write);
             return; /* the rest of a run would be the same again */
         }
     }

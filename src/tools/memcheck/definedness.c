@@ -36,8 +36,9 @@ void mc_make_defined(uint64_t start, uint64_t size) {
     }
 }
 
-void mc_make_undefined(uint64_t start, uint64_t size) {
+void mc_make_undefined(uint64_t start, uint64_t size, mc_origin origin) {
     if (is_followed(start, size)) {
+        sn_shadow_fill_origin(start, size, origin);
         sn_shadow_fill(shadow, start, size, ALL_BITS);
     }
 }
@@ -45,8 +46,30 @@ void mc_make_undefined(uint64_t start, uint64_t size) {
 void mc_copy_definedness(uint64_t to, uint64_t from, uint64_t size) {
     if (is_followed(to, size) && is_followed(from, size)) {
         sn_shadow_copy(shadow, to, from, size);
+        if (mc_current.track_origins) {
+            sn_shadow_copy_origins(to, from, size);
+        }
     }
 }
+
+bool mc_get_definedness(uint64_t start, uint64_t size, uint8_t *shadows) {
+    for (uint64_t i = 0; is_followed(start, size) && i < size; i++) {
+        shadows[i] = (uint8_t)sn_shadow_get(shadow, start + i);
+    }
+    return is_followed(start, size);
+}
+
+bool mc_set_definedness(uint64_t start, uint64_t size, const uint8_t *shadows, mc_origin origin) {
+    for (uint64_t i = 0; is_followed(start, size) && i < size; i++) {
+        if (shadows[i] != 0) {
+            sn_shadow_fill_origin(start + i, 1, origin);
+        }
+        sn_shadow_fill(shadow, start + i, 1, shadows[i]);
+    }
+    return is_followed(start, size);
+}
+
+mc_origin mc_origin_at(uint64_t start, uint64_t size) { return is_followed(start, size) ? sn_shadow_memory_origin(start, size) : 0; }
 
 bool mc_find_undefined(uint64_t start, uint64_t size, uint64_t *where) {
     if (!is_followed(start, size)) {
@@ -73,7 +96,10 @@ enum { MOST_FOUND = 16 };
 /** What a thread has found and not reported yet. */
 typedef struct found_values {
     uint64_t count;
-    const site *items[MOST_FOUND];
+    struct {
+        const site *at;
+        mc_origin origin;
+    } items[MOST_FOUND];
 } found_values;
 
 static sn_slot found_slot;
@@ -84,31 +110,36 @@ void mc_definedness_tell(sn_thread *thread) {
     }
     found_values *found = (found_values *)(uintptr_t)*sn_slot_of(thread, found_slot);
     for (uint64_t i = 0; found != NULL && i < found->count; i++) {
-        mc_report_undefined(thread, found->items[i]->instruction, found->items[i]->size, found->items[i]->is_condition, NULL);
+        const site *at = found->items[i].at;
+        mc_report_undefined(thread, at->instruction, at->size, at->is_condition, found->items[i].origin);
     }
     if (found != NULL) {
         found->count = 0;
     }
 }
 
-static SN_FAST void add_found(sn_thread *thread, const site *of) {
+static SN_FAST void add_found(sn_thread *thread, const site *of, mc_origin origin) {
     found_values *found = (found_values *)(uintptr_t)*sn_slot_of(thread, found_slot);
     if (found != NULL && found->count < MOST_FOUND) {
-        found->items[found->count++] = of;
+        found->items[found->count].at = of;
+        found->items[found->count++].origin = origin;
         sn_attend(thread, mc_checks_tell);
     }
 }
 
 static SN_FAST void note(sn_thread *thread, uint64_t data, uint64_t value, sn_context context) {
     const site *of = (const site *)(uintptr_t)data;
+    mc_origin origin = 0;
     (void)value, (void)context;
     for (uint32_t left = of->registers; left != 0; left &= left - 1) {
+        origin = origin != 0 ? origin : sn_shadow_register_origin(thread, (uint8_t)__builtin_ctz(left));
         sn_shadow_set_register(thread, (uint8_t)__builtin_ctz(left), 0);
     }
     if (of->is_condition) {
+        origin = origin != 0 ? origin : sn_shadow_flags_origin(thread);
         sn_shadow_clean_flags(thread);
     }
-    add_found(thread, of);
+    add_found(thread, of, origin);
 }
 
 static site *site_at(uint64_t address, uint32_t registers, uint32_t size, bool is_condition) {
@@ -129,7 +160,7 @@ const mc_value_site *mc_definedness_site(uint64_t address) { return site_at(addr
 
 SN_FAST void mc_definedness_look(sn_thread *thread, const mc_value_site *of, uint64_t start, uint64_t size) {
     if (shadow != NULL && size != 0 && sn_shadow_covers(start, size) && sn_shadow_find_other(shadow, start, start + size, 0) != start + size) {
-        add_found(thread, of);
+        add_found(thread, of, sn_shadow_memory_origin(start, size));
     }
 }
 
@@ -211,8 +242,9 @@ static bool check_condition(sn_block *block, unsigned index) {
 
 /** The stack has grown by less than a frame's size: there is nothing in it yet. */
 static SN_FAST void stack_grew(sn_thread *thread, uint64_t data, uint64_t now, uint64_t before, uint64_t stack_pointer) {
-    (void)thread, (void)data, (void)stack_pointer;
+    (void)thread, (void)stack_pointer;
     if (before - now <= LARGEST_FRAME && sn_shadow_covers(now, before - now)) {
+        sn_shadow_fill_origin(now, before - now, (mc_origin)data);
         sn_shadow_fill(shadow, now, before - now, ALL_BITS);
     }
 }
@@ -234,7 +266,8 @@ static void follow_stack(sn_block *block, unsigned index) {
     sn_insert_before(block, index);
     sn_value before = sn_stack_pointer(block);
     sn_insert_after(block, index);
-    sn_call_fast_if(block, SN_BELOW, sn_stack_pointer(block), before, (void *)stack_grew, 0);
+    sn_call_fast_if(block, SN_BELOW, sn_stack_pointer(block), before, (void *)stack_grew,
+                    mc_origin_of_stack(sn_block_instruction(block, index)->address));
     sn_insert_before(block, index);
 }
 
@@ -278,7 +311,7 @@ void mc_definedness_call_before(sn_thread *thread, const sn_system_call *call) {
             const sn_system_range *range = &call->ranges[r];
             uint64_t where;
             if (range->role == SN_ROLE_READ && range->argument == sendings[i].argument && mc_find_undefined(range->start, range->size, &where)) {
-                mc_report_parameter(thread, sendings[i].parameter, where, true);
+                mc_report_parameter(thread, sendings[i].parameter, where, true, mc_origin_at(where, 1));
                 break;
             }
         }
@@ -307,5 +340,6 @@ void mc_definedness_init(void) {
     }
     found_slot = sn_slot_new();
     rules.memory = shadow = sn_shadow_memory_new(8);
+    rules.origins = mc_current.track_origins ? sn_shadow_memory_new(8) : NULL;
     sn_shadow_follow(&rules);
 }

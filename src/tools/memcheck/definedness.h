@@ -5,7 +5,7 @@
 #ifndef MEMCHECK_DEFINEDNESS_H
 #define MEMCHECK_DEFINEDNESS_H
 
-#include <sonde/tool.h>
+#include "origins.h"
 
 /** From the start callback. */
 void mc_definedness_init(void);
@@ -15,11 +15,17 @@ void mc_definedness_insert(sn_block *block);
 
 /** A range has values, or has none. */
 void mc_make_defined(uint64_t start, uint64_t size);
-void mc_make_undefined(uint64_t start, uint64_t size);
+void mc_make_undefined(uint64_t start, uint64_t size, mc_origin origin);
 /** The tool itself has copied memory of the program. */
 void mc_copy_definedness(uint64_t to, uint64_t from, uint64_t size);
 /** The first byte of a range that is not wholly defined, to *where; false if there is none. */
 bool mc_find_undefined(uint64_t start, uint64_t size, uint64_t *where);
+/** The shadows of a range, a byte each (a bit is set where there is no value), to or from memory of the tool. False if that memory
+    cannot be followed, or nothing is. */
+bool mc_get_definedness(uint64_t start, uint64_t size, uint8_t *shadows);
+bool mc_set_definedness(uint64_t start, uint64_t size, const uint8_t *shadows, mc_origin origin);
+/** Where the first undefined byte of a range got its value from, or rather none; 0 if that is not known. */
+mc_origin mc_origin_at(uint64_t start, uint64_t size);
 
 /** Where values decide. Never freed: code refers to it. */
 typedef struct mc_value_site mc_value_site;

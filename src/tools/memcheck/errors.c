@@ -11,6 +11,8 @@
 #include <pthread.h>
 
 #include "address.h"
+#include "ignored_ranges.h"
+#include "origins.h"
 #include "report.h"
 #include "suppressions.h"
 
@@ -204,6 +206,9 @@ static bool was_known(const mc_finding *finding, mc_error **known) {
 }
 
 void mc_report_access(sn_thread *thread, uint64_t instruction, uint64_t address, uint64_t size, bool is_write) {
+    if (mc_is_ignored(address)) {
+        return;
+    }
     mc_report_access_in(thread, sn_context_of(thread), instruction, address, size, is_write);
 }
 
@@ -233,7 +238,7 @@ void mc_report_overlap(sn_thread *thread, sn_context context, uint64_t function,
     mc_report(thread, &finding);
 }
 
-void mc_report_undefined(sn_thread *thread, uint64_t instruction, uint64_t size, bool is_condition, const mc_note *origin) {
+void mc_report_undefined(sn_thread *thread, uint64_t instruction, uint64_t size, bool is_condition, mc_origin origin) {
     mc_finding finding = {.kind = is_condition ? MC_UNDEFINED_CONDITION : MC_UNDEFINED_VALUE, .size = size,
                           .stack = mc_stack_of(sn_context_of(thread), instruction)};
     mc_error *known;
@@ -242,13 +247,11 @@ void mc_report_undefined(sn_thread *thread, uint64_t instruction, uint64_t size,
     }
     finding.what = is_condition ? mc_text("Conditional jump or move depends on uninitialised value(s)")
                                 : mc_text("Use of uninitialised value of size %lu", size);
-    if (origin != NULL) {
-        finding.notes[finding.note_count++] = *origin;
-    }
+    mc_origin_tell(origin, &finding);
     mc_report(thread, &finding);
 }
 
-void mc_report_parameter(sn_thread *thread, const char *parameter, uint64_t address, bool is_undefined) {
+void mc_report_parameter(sn_thread *thread, const char *parameter, uint64_t address, bool is_undefined, mc_origin origin) {
     mc_finding finding = {.kind = MC_SYSTEM_CALL, .detail = parameter, .size = is_undefined,
                           .stack = mc_stack_here(thread)};
     mc_error *known;
@@ -261,6 +264,7 @@ void mc_report_parameter(sn_thread *thread, const char *parameter, uint64_t addr
     if (address != 0) {
         finding.note_count = mc_describe_address(thread, address, finding.notes);
     }
+    mc_origin_tell(origin, &finding);
     mc_report(thread, &finding);
 }
 

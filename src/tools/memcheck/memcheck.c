@@ -53,6 +53,7 @@ static const sn_option options[] = {
     {"track-fds", SN_OPTION_CHOICE, &mc_current.track_descriptors, "no", "no|yes|all",
      "descriptors left open at the end; all: inherited ones too"},
     {"undef-value-errors", SN_OPTION_FLAG, &mc_current.undef_value_errors, "yes", NULL, "uses of values that nobody has set"},
+    {"track-origins", SN_OPTION_FLAG, &mc_current.track_origins, "no", NULL, "also tell where undefined values were made"},
     {"num-callers", SN_OPTION_NUMBER, &mc_current.num_callers, "12", "N", "calls in a stack (1 to 500)"},
     {"show-below-main", SN_OPTION_FLAG, &mc_current.shows_below_main, "no", NULL, "also what calls main"},
     {"error-limit", SN_OPTION_FLAG, &mc_current.error_limit, "yes", NULL, "stop reporting after 1000 different errors"},

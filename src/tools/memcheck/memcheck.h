@@ -3,7 +3,7 @@
  *
  * memcheck.c is the descriptor. heap_calls.c replaces the program's allocating functions, by the allocator of blocks.c, which
  * knows every block; strings.c looks at the arguments of functions that copy; addressability.c and definedness.c put checks into
- * the program's code; system_calls.c looks at what the kernel is given; requests.c answers client requests; leaks.c looks for
+ * the program's code; origins.c knows where undefined values were made; system_calls.c looks at what the kernel is given; requests.c answers client requests; leaks.c looks for
  * blocks that nothing points to. What any of these finds goes to errors.c, which keeps it once (stacks.c), asks suppressions.c,
  * and has report_text.c or report_xml.c print it; address.c says in words what lies at an address.
  *
@@ -47,11 +47,16 @@ extern mc_settings mc_current;
 /** Where somebody was: code addresses, innermost first; those behind the first one are call instructions. Kept once, for ever. */
 typedef struct mc_stack {
     uint32_t count;
+    uint32_t number;  /**< from 1 on, in the order in which they were kept */
     uint64_t addresses[];
 } mc_stack;
 
 /** The stack of the instruction at `address` (0: the beginning of the innermost function) in a context; at most --num-callers. */
 const mc_stack *mc_stack_of(sn_context context, uint64_t address);
+/** The one that has this number. */
+const mc_stack *mc_stack_numbered(uint32_t number);
+/** The stack of just one instruction: who has called it is not known. */
+const mc_stack *mc_stack_alone(uint64_t address);
 /** The stack of the running thread's callback: of the request or system call that it is in. */
 const mc_stack *mc_stack_here(sn_thread *thread);
 /** Whether the `most` innermost addresses are the same. */
@@ -124,11 +129,11 @@ mc_error *mc_report_access_in(sn_thread *thread, sn_context context, uint64_t in
 /** The function that begins at `function` was given overlapping memory: to, from, and bytes, if it has such an argument. */
 void mc_report_overlap(sn_thread *thread, sn_context context, uint64_t function, const uint64_t arguments[3], bool has_size);
 /** An undefined value of `size` bytes was used by the instruction at `instruction`: for a conditional jump (or move) if
-    `is_condition`, else as an address. `origin`: a text and a stack, or NULL. */
-void mc_report_undefined(sn_thread *thread, uint64_t instruction, uint64_t size, bool is_condition, const mc_note *origin);
+    `is_condition`, else as an address. `origin`: of origins.h. */
+void mc_report_undefined(sn_thread *thread, uint64_t instruction, uint64_t size, bool is_condition, uint32_t origin);
 /** A system call's parameter, "write(buf)": memory at `address`, which is unaddressable, or undefined; address 0 with
-    `is_undefined`: the value itself is undefined. */
-void mc_report_parameter(sn_thread *thread, const char *parameter, uint64_t address, bool is_undefined);
+    `is_undefined`: the value itself is undefined. `origin`: of what is undefined. */
+void mc_report_parameter(sn_thread *thread, const char *parameter, uint64_t address, bool is_undefined, uint32_t origin);
 
 /** Errors found so far, and in how many contexts; suppressed ones not counted. */
 uint64_t mc_error_count(void);

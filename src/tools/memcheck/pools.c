@@ -13,12 +13,14 @@
 #include "address.h"
 #include "addressability.h"
 #include "custom_blocks.h"
+#include "definedness.h"
 
 enum { AUTO_FREE = 1, METAPOOL = 2 }; /* flags of a pool */
 
 typedef struct pool {
     struct pool *next;
     uint64_t name, redzone, flags;
+    bool is_zeroed;
 } pool;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -40,7 +42,16 @@ static void report_address(sn_thread *thread, mc_kind kind, const char *what, ui
 
 /* ------------------------------------------------------------------------------------------------------ blocks */
 
-static void add(sn_thread *thread, uint64_t address, uint64_t size, uint64_t redzone, const pool *of) {
+/** What a block holds when it is new. */
+static void set_content(sn_thread *thread, uint64_t address, uint64_t size, bool is_zeroed) {
+    if (is_zeroed) {
+        mc_make_defined(address, size);
+    } else {
+        mc_make_undefined(address, size, mc_origin_of_block_request(thread));
+    }
+}
+
+static void add(sn_thread *thread, uint64_t address, uint64_t size, uint64_t redzone, bool is_zeroed, const pool *of) {
     bool is_superblock = of != NULL && (of->flags & METAPOOL);
     if (address == 0) {
         return;
@@ -52,6 +63,7 @@ static void add(sn_thread *thread, uint64_t address, uint64_t size, uint64_t red
         mc_make_unaddressable(address + size, redzone);
         mc_make_addressable(address, size);
     }
+    set_content(thread, address, size, is_zeroed);
 }
 
 typedef struct range_end {
@@ -70,6 +82,7 @@ static void end_within(mc_block *block, void *data) {
 static void end_block(sn_thread *thread, mc_block *block, const pool *of) {
     mc_block_end(thread, block);
     mc_make_unaddressable(block->address, block->size);
+    mc_make_defined(block->address, block->size);
     if (of != NULL && (of->flags & AUTO_FREE)) {
         range_end within = {thread, block->address, block->address + block->size, block};
         mc_custom_visit(MC_BLOCK_LIVE, end_within, &within);
@@ -100,6 +113,7 @@ static void resize(sn_thread *thread, uint64_t address, uint64_t size, uint64_t 
         mc_make_unaddressable(address + size, block->size - size);
     } else {
         mc_make_addressable(address + block->size, size - block->size);
+        set_content(thread, address + block->size, size - block->size, false);
         mc_make_unaddressable(address + size, redzone);
     }
     block->size = size;
@@ -119,6 +133,7 @@ static void create(const uint64_t arguments[6]) {
     }
     made->name = arguments[1];
     made->redzone = arguments[2];
+    made->is_zeroed = arguments[3] != 0;
     made->flags = arguments[4];
 }
 
@@ -168,13 +183,24 @@ static void destroy(sn_thread *thread, pool *of) {
     free(of);
 }
 
+/** A block lies elsewhere, or has another size, from now on; what may be accessed, and what is there, is for the program to say. */
+static void change(sn_thread *thread, const pool *of, uint64_t address, uint64_t to, uint64_t size) {
+    mc_block *block = live_at(address, of->name);
+    if (block == NULL) {
+        report_address(thread, MC_INVALID_FREE, "Invalid free() / delete / delete[] / realloc()", address);
+        return;
+    }
+    mc_block_end(thread, block);
+    mc_block_add(thread, to, size, of->name);
+}
+
 static void change_pool(sn_thread *thread, pool *of, const uint64_t arguments[6]) {
     switch (arguments[0]) {
     case SN_REQUEST_DESTROY_MEMPOOL:
         destroy(thread, of);
         return;
     case SN_REQUEST_MEMPOOL_ALLOC:
-        add(thread, arguments[2], arguments[3], of->redzone, of);
+        add(thread, arguments[2], arguments[3], of->redzone, of->is_zeroed, of);
         return;
     case SN_REQUEST_MEMPOOL_FREE:
         free_like(thread, arguments[2], of);
@@ -188,8 +214,7 @@ static void change_pool(sn_thread *thread, pool *of, const uint64_t arguments[6]
         of->name = arguments[2];
         return;
     case SN_REQUEST_MEMPOOL_CHANGE:
-        free_like(thread, arguments[2], of);
-        add(thread, arguments[3], arguments[4], of->redzone, of);
+        change(thread, of, arguments[2], arguments[3], arguments[4]);
         return;
     default:
         return;
@@ -205,7 +230,7 @@ bool mc_pool_request(sn_thread *thread, const uint64_t arguments[6], uint64_t *r
     pool *of = pool_named(arguments[1]);
     bool is_pools = arguments[0] >= SN_REQUEST_DESTROY_MEMPOOL && arguments[0] <= SN_REQUEST_MEMPOOL_CHANGE;
     switch (arguments[0]) {
-    case SN_REQUEST_MALLOCLIKE_BLOCK: add(thread, arguments[1], arguments[2], arguments[3], NULL); break;
+    case SN_REQUEST_MALLOCLIKE_BLOCK: add(thread, arguments[1], arguments[2], arguments[3], arguments[4] != 0, NULL); break;
     case SN_REQUEST_FREELIKE_BLOCK: free_like(thread, arguments[1], NULL); break;
     case SN_REQUEST_RESIZEINPLACE_BLOCK: resize(thread, arguments[1], arguments[3], arguments[4]); break;
     case SN_REQUEST_CREATE_MEMPOOL: create(arguments); break;

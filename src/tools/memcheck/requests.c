@@ -16,7 +16,9 @@
 #include "addressability.h"
 #include "blocks.h"
 #include "checks.h"
+#include "ignored_ranges.h"
 #include "leaks.h"
+#include "named_blocks.h"
 #include "pools.h"
 
 enum {
@@ -28,7 +30,7 @@ enum {
     CHECK_DEFINED,
     DO_LEAK_CHECK,                 /**< (summary only, which) */
     COUNT_LEAKS,                   /**< (where lost, dubious, reachable, suppressed bytes go) */
-    GET_VBITS,
+    GET_VBITS,                     /**< (address, where bits are, size): 1, or 3 if one of them is not addressable */
     SET_VBITS,
     CREATE_BLOCK,                  /**< (address, size, description): its number */
     MAKE_DEFINED_IF_ADDRESSABLE,
@@ -38,17 +40,80 @@ enum {
     COUNT_ERRORS = 0x1201,
 };
 
+static void report_checked(sn_thread *thread, uint64_t where, bool is_undefined, mc_origin origin) {
+    mc_finding finding = {.kind = MC_CHECKED, .what = mc_text("%s byte(s) found during client check request", is_undefined ? "Uninitialised" : "Unaddressable"), .size = is_undefined,
+                          .stack = mc_stack_here(thread)};
+    finding.note_count = mc_describe_address(thread, where, finding.notes);
+    mc_origin_tell(origin, &finding);
+    mc_report(thread, &finding);
+}
+
 /** Check what the program says should be so; the answer is the first address that is not. */
-static uint64_t check(sn_thread *thread, uint64_t address, uint64_t size) {
+static uint64_t check_addressable(sn_thread *thread, uint64_t address, uint64_t size) {
     uint64_t where;
     if (!mc_find_unaddressable(address, size, &where)) {
         return 0;
     }
-    mc_finding finding = {.kind = MC_CHECKED, .what = mc_text("Unaddressable byte(s) found during client check request"),
-                          .stack = mc_stack_here(thread)};
-    finding.note_count = mc_describe_address(thread, where, finding.notes);
-    mc_report(thread, &finding);
+    report_checked(thread, where, false, 0);
     return where;
+}
+
+/** The first byte of a range that may be accessed and has no value; its end if there is none. */
+static uint64_t find_undefined(uint64_t address, uint64_t size) {
+    uint64_t end = address + size, where, bad;
+    while (address < end && mc_find_undefined(address, end - address, &where)) {
+        if (!mc_find_unaddressable(where, 1, &bad)) {
+            return where;
+        }
+        address = where + 1;
+    }
+    return end;
+}
+
+static uint64_t check_defined(sn_thread *thread, uint64_t address, uint64_t size) {
+    uint64_t end = address + size, undefined = find_undefined(address, size), unaddressable;
+    if (undefined != end) {
+        report_checked(thread, undefined, true, mc_origin_at(undefined, 1));
+    }
+    unaddressable = check_addressable(thread, address, size);
+    if (unaddressable == 0) {
+        return undefined != end ? undefined : 0;
+    }
+    return undefined < unaddressable ? undefined : unaddressable;
+}
+
+/** What may be accessed becomes defined. */
+static void define_addressable(uint64_t address, uint64_t size) {
+    for (uint64_t end = address + size, bad; address < end; address = bad + 1) {
+        if (!mc_find_unaddressable(address, end - address, &bad)) {
+            bad = end;
+        }
+        mc_make_defined(address, bad - address);
+        if (bad == end) {
+            return;
+        }
+    }
+}
+
+enum { BITS_ARE_COPIED = 1, BITS_ARE_UNADDRESSABLE = 3 };
+
+/** Bits of values, as the program sees them: a byte for each byte, in which those are set that have no value. */
+static uint64_t copy_bits(sn_thread *thread, uint64_t address, uint64_t bits, uint64_t size, bool is_set) {
+    uint64_t where;
+    if (mc_find_unaddressable(address, size, &where) || mc_find_unaddressable(bits, size, &where)) {
+        return BITS_ARE_UNADDRESSABLE;
+    }
+    uint8_t *room = calloc(1, size + 1);
+    struct iovec here = {room, size}, there = {(void *)(uintptr_t)bits, size};
+    if (room != NULL && is_set && process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)size) {
+        mc_set_definedness(address, size, room, mc_origin_of_request(thread));
+    } else if (room != NULL && !is_set) {
+        mc_get_definedness(address, size, room);
+        process_vm_writev(getpid(), &here, 1, &there, 1, 0);
+        mc_make_defined(bits, size);
+    }
+    free(room);
+    return BITS_ARE_COPIED;
 }
 
 static void write_word(uint64_t to, uint64_t value) {
@@ -74,11 +139,12 @@ static bool memcheck_request(sn_thread *thread, const uint64_t arguments[6], uin
             mc_checks_mind_constants();
         }
         mc_make_unaddressable(address, size);
+        mc_make_defined(address, size);
         *result = (uint64_t)-1;
         return true;
     case MAKE_UNDEFINED:
         mc_make_addressable(address, size);
-        mc_make_undefined(address, size);
+        mc_make_undefined(address, size, mc_origin_of_request(thread));
         *result = (uint64_t)-1;
         return true;
     case MAKE_DEFINED:
@@ -87,11 +153,28 @@ static bool memcheck_request(sn_thread *thread, const uint64_t arguments[6], uin
         *result = (uint64_t)-1;
         return true;
     case MAKE_DEFINED_IF_ADDRESSABLE:
+        define_addressable(address, size);
         *result = (uint64_t)-1;
         return true;
     case CHECK_ADDRESSABLE:
+        *result = check_addressable(thread, address, size);
+        return true;
     case CHECK_DEFINED:
-        *result = check(thread, address, size);
+        *result = check_defined(thread, address, size);
+        return true;
+    case CREATE_BLOCK:
+        *result = mc_named_create(thread, address, size, arguments[3]);
+        return true;
+    case DISCARD: /* the number is the second argument */
+        *result = mc_named_discard(arguments[2]);
+        return true;
+    case GET_VBITS:
+    case SET_VBITS:
+        *result = copy_bits(thread, address, size, arguments[3], arguments[0] == SET_VBITS) /* the bits are second */;
+        return true;
+    case ENABLE_REPORTING:
+    case DISABLE_REPORTING:
+        *result = mc_ignore_range(address, size, arguments[0] == DISABLE_REPORTING);
         return true;
     case DO_LEAK_CHECK:
         mc_leaks_search(thread, address != 0 ? MC_LEAKS_SUMMARY : MC_LEAKS_FULL,

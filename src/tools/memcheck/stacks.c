@@ -21,6 +21,10 @@ typedef struct named_function {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static table stacks;
+static struct {
+    const mc_stack **items; /**< number N at N - 1 */
+    size_t count, room;
+} numbered;
 
 static struct {
     named_function *items;
@@ -80,6 +84,9 @@ static const mc_stack *keep(const mc_stack *stack) {
         }
         memcpy(*slot, stack, size);
         stacks.count++;
+        mc_grow(&numbered.items, &numbered.room, numbered.count + 1, sizeof *numbered.items);
+        numbered.items[numbered.count++] = *slot;
+        (*slot)->number = (uint32_t)numbered.count;
     }
     const mc_stack *kept = *slot;
     pthread_mutex_unlock(&lock);
@@ -109,6 +116,21 @@ const mc_stack *mc_stack_of(sn_context context, uint64_t address) {
         context = info.caller; /* what made a tail call is no longer there */
     }
     made->count = count;
+    return keep(made);
+}
+
+const mc_stack *mc_stack_numbered(uint32_t number) {
+    pthread_mutex_lock(&lock);
+    const mc_stack *stack = number - 1 < numbered.count ? numbered.items[number - 1] : NULL;
+    pthread_mutex_unlock(&lock);
+    return stack;
+}
+
+const mc_stack *mc_stack_alone(uint64_t address) {
+    uint64_t room[2];
+    mc_stack *made = (mc_stack *)room;
+    made->count = 1;
+    made->addresses[0] = address;
     return keep(made);
 }
 

@@ -56,7 +56,7 @@ void mc_system_call_before(sn_thread *thread, const sn_system_call *call) {
             continue;
         }
         char *parameter = parameter_of(call, range->argument);
-        mc_report_parameter(thread, parameter, where, false);
+        mc_report_parameter(thread, parameter, where, false, 0);
         free(parameter);
         return; /* further parts of the same argument would say it again */
     }
