@@ -3,39 +3,13 @@
  * Runs in the code cache too: calls nothing outside, and is compiled for general registers only.
  */
 #include "service/hooks.h"
-#include "service/shadow_stack.h"
 
 sn_slot sn_hook_slot;
+bool sn_hooks_call;
 
-static sn_hook_stack *stack_of(sn_thread *thread) { return (sn_hook_stack *)thread->slots[sn_hook_slot]; }
-
-sn_hook_record *sn_hook_push(sn_thread *thread, const sn_hook_place *place) {
-    sn_hook_stack *stack = stack_of(thread);
-    if (stack->end == stack->limit) return NULL;
-    sn_call_frame *frame = sn_call_frame_of(thread);
-    sn_hook_record *record = stack->end++;
-    record->call.hook = place->hook;
-    record->call.frame = sn_call_frame_below(frame) ? frame : NULL;
-    record->call.word = record->call.result = 0;
-    record->call.has_returned = false;
-    record->place = place;
-    record->outcome = SN_HOOK_GOES_ON;
-    return record;
-}
-
-void sn_hook_keep(sn_thread *thread, sn_hook_record *record, bool wants_end) {
-    if (!wants_end || !record->call.frame || !record->call.hook->end) {
-        stack_of(thread)->end = record;
-        return;
-    }
-    sn_call_frame *frame = sn_call_frame_of(thread);
-    frame->slot |= SN_FRAME_HOOKED;
-    if (record->call.hook->way == SN_HOOK_SLOW) frame->slot |= SN_FRAME_SLOWLY;
-}
-
-const sn_hook_record *sn_hook_calling(sn_thread *thread, uint64_t address) {
-    const sn_hook_stack *stack = stack_of(thread);
-    const sn_call_frame *frame = sn_call_frame_of(thread);
+const sn_hook_record *sn_hook_search_calling(sn_thread *thread, uint64_t address) {
+    const sn_hook_stack *stack = sn_hook_stack_of(thread);
+    const sn_call_frame *frame = sn_shadow_last(thread);
     for (const sn_hook_record *record = stack->end; record-- > stack->records && record->call.frame == frame;)
         if (record->place->address == address && record->outcome == SN_HOOK_CALLS) return record;
     return 0;
@@ -66,7 +40,7 @@ static void tell_end(sn_thread *thread, sn_hook_record *record, const uint64_t *
 }
 
 void sn_hook_left_with(sn_thread *thread, sn_call_frame *frame, uint64_t *result) {
-    sn_hook_stack *stack = stack_of(thread);
+    sn_hook_stack *stack = sn_hook_stack_of(thread);
     frame->slot &= ~SN_FRAME_HOOK_MARKS;
     sn_hook_record *record = stack->end;
     /* Calls on another stack of the client may lie above. */

@@ -53,15 +53,19 @@ static void insert_unwound_entry(sn_block *block, unsigned index, sn_hook_place 
         sn_call(block, (void *)sn_hook_unwound_begin, 2, (const sn_value[]){thread, at});
         return;
     }
-    sn_value arguments[2 + SN_HOOK_ARGUMENTS] = {thread, at, sn_stack_pointer(block),
-                                                 sn_register_value(block, sn_unwind_frame_register)};
-    sn_value must_ask = sn_call_fast(block, (void *)sn_hook_unwound_begins, 4, arguments);
-    sn_branch_if(block, SN_EQUAL, must_ask, sn_constant(block, 0), is_known);
-    sn_call(block, (void *)sn_hook_unwound_begins_slowly, 2, arguments);
-    sn_label_here(block, is_known);
+    sn_value frame_pointer = sn_register_value(block, sn_unwind_frame_register);
+    sn_slot_store(block, sn_hook_unwound_stack_slot, sn_stack_pointer(block));
+    sn_slot_store(block, sn_hook_unwound_frame_slot, frame_pointer);
+    sn_value arguments[2 + SN_HOOK_ARGUMENTS] = {thread, at};
     for (unsigned i = 0; i < SN_HOOK_ARGUMENTS; i++)
         arguments[2 + i] = sn_register_value(block, sn_hook_argument_registers[i]);
+    sn_value must_ask = sn_call_fast(block, (void *)sn_hook_unwound_call, 2 + SN_HOOK_ARGUMENTS, arguments);
+    sn_branch_if(block, SN_EQUAL, must_ask, sn_constant(block, 0), is_known);
+    sn_call(block, (void *)sn_hook_unwound_begins_slowly, 2, arguments);
+    for (unsigned i = 0; i < SN_HOOK_ARGUMENTS; i++) /* anew: else they would be kept for this all the time */
+        arguments[2 + i] = sn_register_value(block, sn_hook_argument_registers[i]);
     sn_call_fast(block, (void *)sn_hook_unwound_entered, 2 + SN_HOOK_ARGUMENTS, arguments);
+    sn_label_here(block, is_known);
 }
 
 /** A call whose end is told has its return address here, and returns, if the stack pointer is just above that. */

@@ -53,6 +53,7 @@ void sn_hook_continue_at(sn_hooked_call *call, uint64_t function) {
 bool sn_hook_call(sn_thread *thread, sn_hooked_call *call, uint64_t function, const uint64_t *arguments, unsigned count) {
     if (!sn_client_call(thread, function, arguments, count < SN_HOOK_ARGUMENTS ? count : SN_HOOK_ARGUMENTS)) return false;
     record_of(call)->outcome = SN_HOOK_CALLS;
+    __atomic_store_n(&sn_hooks_call, true, __ATOMIC_RELAXED);
     record_of(call)->returns_at = sn_thread_stack_pointer(thread) + SN_RETURN_ADDRESS_SIZE;
     return true;
 }

@@ -11,6 +11,8 @@
 #include "service/shadow_stack.h"
 #include "service/unwind.h"
 
+sn_slot sn_hook_unwound_stack_slot, sn_hook_unwound_frame_slot;
+
 static sn_call_frame *end_of(sn_thread *thread) { return (sn_call_frame *)thread->slots[sn_shadow.slots.end]; }
 
 /** Where the return address ends. */
@@ -37,11 +39,9 @@ static void drop_left(sn_thread *thread, uint64_t stack_pointer, uint64_t target
     }
 }
 
-void sn_hook_unwound_push(sn_thread *thread, const sn_hook_place *place, uint64_t stack_pointer, uint64_t frame_pointer,
-                          uint32_t caller) {
-    uint64_t return_address = *(const uint64_t *)stack_pointer;
-    const sn_unwind_step *step = sn_unwind_find(sn_unwind_key(return_address, false));
-    uint32_t site = step ? step->site : SN_SITE_NONE;
+/** The frame of a call from `site`, in a function with the context `caller`. */
+static void push(sn_thread *thread, const sn_hook_place *place, uint64_t stack_pointer, uint64_t frame_pointer, uint32_t site,
+                 uint32_t caller) {
     const sn_call_frame *last = end_of(thread) - 1;
     if (place->follows && slot_of(last) == stack_pointer + SN_RETURN_ADDRESS_SIZE && last->target == place->address) return;
     drop_left(thread, stack_pointer, place->address);
@@ -54,19 +54,32 @@ void sn_hook_unwound_push(sn_thread *thread, const sn_hook_place *place, uint64_
     thread->slots[sn_shadow.slots.end] = (uint64_t)(frame + 1);
 }
 
-uint64_t sn_hook_unwound_begins(sn_thread *thread, const sn_hook_place *place, uint64_t stack_pointer, uint64_t frame_pointer) {
-    uint64_t return_address = *(const uint64_t *)stack_pointer;
+void sn_hook_unwound_push(sn_thread *thread, const sn_hook_place *place, uint64_t stack_pointer, uint64_t frame_pointer,
+                          uint32_t caller) {
+    const sn_unwind_step *step = sn_unwind_find(sn_unwind_key(*(const uint64_t *)stack_pointer, false));
+    push(thread, place, stack_pointer, frame_pointer, step ? step->site : SN_SITE_NONE, caller);
+}
+
+/** False if something must be found out first. */
+static bool find_frame(sn_thread *thread, const sn_hook_place *place, uint64_t stack_pointer, uint64_t frame_pointer) {
     sn_unwind_start caller;
     uint32_t context = 0;
-    if (sn_hook_has_frame(thread, place->address, stack_pointer)) return 0;
-    const sn_unwind_step *step = sn_unwind_find(sn_unwind_key(return_address, false));
-    if (!step || !__atomic_load_n(&step->is_watched, __ATOMIC_ACQUIRE)) return 1;
-    caller.address = return_address;
+    if (sn_hooks_call && sn_hook_has_frame(thread, place->address, stack_pointer)) return true;
+    caller.address = *(const uint64_t *)stack_pointer;
     caller.stack = stack_pointer + SN_RETURN_ADDRESS_SIZE;
     caller.frame = frame_pointer;
     caller.is_exact = false;
-    if (!sn_unwind(thread, &caller, &context)) return 1;
-    sn_hook_unwound_push(thread, place, stack_pointer, frame_pointer, context);
+    if (!sn_unwind(thread, &caller, &context)) return false;
+    const sn_unwind_step *step = sn_unwind_innermost(sn_unwind_chain_of(thread));
+    if (!__atomic_load_n(&step->is_watched, __ATOMIC_ACQUIRE)) return false;
+    push(thread, place, stack_pointer, frame_pointer, step->site, context);
+    return true;
+}
+
+uint64_t sn_hook_unwound_call(sn_thread *thread, const sn_hook_place *place, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+    uint64_t stack = thread->slots[sn_hook_unwound_stack_slot], frame = thread->slots[sn_hook_unwound_frame_slot];
+    if (!find_frame(thread, place, stack, frame)) return 1;
+    sn_hook_unwound_entered(thread, place, a, b, c, d);
     return 0;
 }
 

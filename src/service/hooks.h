@@ -13,6 +13,7 @@
 
 #include "jit/insert.h"
 #include "jit/thread.h"
+#include "service/shadow_stack.h"
 #include "sonde/hooks.h"
 
 #define SN_HOOK_ARGUMENTS 4
@@ -52,6 +53,8 @@ typedef struct sn_hook_stack {
 } sn_hook_stack;
 
 extern sn_slot sn_hook_slot; /**< the thread's sn_hook_stack */
+
+static inline sn_hook_stack *sn_hook_stack_of(sn_thread *thread) { return (sn_hook_stack *)thread->slots[sn_hook_slot]; }
 
 /* ------------------------------------------------------------------------------------------------- hook_set.c */
 
@@ -104,22 +107,51 @@ void sn_hook_left(sn_thread *thread, sn_call_frame *frame, bool returns);
 /** The same, `result` being what it returns, which hooks may change; NULL: it was left by a jump. */
 void sn_hook_left_with(sn_thread *thread, sn_call_frame *frame, uint64_t *result);
 
+extern bool sn_hooks_call; /**< a hook has had a function called */
+const sn_hook_record *sn_hook_search_calling(sn_thread *thread, uint64_t address);
+
 /** If the function at `address`, where the thread is, was called by a hook of its own (sn_hook_call()), or goes on after that: that
     hook's record; else NULL. No other hook is told then. */
-const sn_hook_record *sn_hook_calling(sn_thread *thread, uint64_t address);
+static inline const sn_hook_record *sn_hook_calling(sn_thread *thread, uint64_t address) {
+    return sn_hooks_call ? sn_hook_search_calling(thread, address) : 0;
+}
 
 /** Whether a call that is at its first instruction is the one that such a hook makes, or goes on after that: it has a frame. */
 bool sn_hook_has_frame(sn_thread *thread, uint64_t address, uint64_t stack_pointer);
 
 /** A new record for the call that is at its first instruction, or NULL. */
-sn_hook_record *sn_hook_push(sn_thread *thread, const sn_hook_place *place);
+static inline sn_hook_record *sn_hook_push(sn_thread *thread, const sn_hook_place *place) {
+    sn_hook_stack *stack = sn_hook_stack_of(thread);
+    if (stack->end == stack->limit) return 0;
+    sn_call_frame *frame = sn_shadow_last(thread);
+    sn_hook_record *record = stack->end++;
+    record->call.hook = place->hook;
+    record->call.frame = sn_shadow_is_base(frame) ? 0 : frame;
+    record->call.word = record->call.result = 0;
+    record->call.has_returned = false;
+    record->place = place;
+    record->outcome = SN_HOOK_GOES_ON;
+    return record;
+}
+
 /** `begin` has asked for the end: the frame is marked. Else the record goes. */
-void sn_hook_keep(sn_thread *thread, sn_hook_record *record, bool wants_end);
+static inline void sn_hook_keep(sn_thread *thread, sn_hook_record *record, bool wants_end) {
+    if (!wants_end || !record->call.frame || !record->call.hook->end) {
+        sn_hook_stack_of(thread)->end = record;
+        return;
+    }
+    sn_call_frame *frame = sn_shadow_last(thread);
+    frame->slot |= SN_FRAME_HOOKED;
+    if (record->call.hook->way == SN_HOOK_SLOW) frame->slot |= SN_FRAME_SLOWLY;
+}
 
 /* ------------------------------------------------------- hook_unwound.c: where contexts are found by unwinding stacks */
 
-/** For inserted code: a function with a fast hook begins. Returns 1 if something must be found out first, by the next one. */
-uint64_t sn_hook_unwound_begins(sn_thread *thread, const sn_hook_place *place, uint64_t stack_pointer, uint64_t frame_pointer);
+/** Where inserted code leaves the client's stack and frame pointer for sn_hook_unwound_call(). */
+extern sn_slot sn_hook_unwound_stack_slot, sn_hook_unwound_frame_slot;
+/** For inserted code: a function with a fast hook begins, and is told to it. Returns 1 if nothing is told yet, since something must
+    be found out first, by sn_hook_unwound_begins_slowly(); then sn_hook_unwound_entered() tells. */
+uint64_t sn_hook_unwound_call(sn_thread *thread, const sn_hook_place *place, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 /** The frame of that call, whose caller has this context. */
 void sn_hook_unwound_push(sn_thread *thread, const sn_hook_place *place, uint64_t stack_pointer, uint64_t frame_pointer,
                           uint32_t caller);
@@ -134,7 +166,7 @@ void sn_hook_unwound_drop(sn_thread *thread, uint64_t slot, uint64_t *result);
 
 /* ------------------------------------------------------------------------------------------------ hook_slow.c */
 
-/** Called from inserted code by leaving the cache, instead of sn_hook_unwound_begins(). */
+/** Called from inserted code by leaving the cache, when sn_hook_unwound_call() could not. */
 void sn_hook_unwound_begins_slowly(sn_thread *thread, const sn_hook_place *place);
 /** The same for slow hooks: with their `begin`. */
 void sn_hook_unwound_begin(sn_thread *thread, const sn_hook_place *place);

@@ -82,6 +82,12 @@ typedef struct sn_shadow_shared {
 
 extern sn_shadow_shared sn_shadow;
 
+/** sn_call_frame_of() and sn_call_frame_below(), for code that asks at every call. */
+static inline sn_call_frame *sn_shadow_last(sn_thread *thread) {
+    return (sn_call_frame *)thread->slots[sn_shadow.slots.end] - 1;
+}
+static inline bool sn_shadow_is_base(const sn_call_frame *frame) { return frame->slot == UINT64_MAX; }
+
 /* ------------------------------------------------------------------ called by inserted code (shadow_stack.c) */
 
 /** The function at `entry` begins, and the last frame is not that of a call to it. */

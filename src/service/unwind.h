@@ -22,6 +22,8 @@
 typedef struct sn_unwind_step {
     uint64_t key;         /**< sn_unwind_key(); 0 once the code is gone */
     sn_unwind_rule rule;
+    bool is_plain;        /**< all lies at fixed distances from the stack pointer: the usual case, with fewer questions */
+    int32_t return_offset, frame_offset; /**< then: from the stack pointer; frame_offset -1: the frame pointer was not saved */
     uint64_t function;    /**< where it begins; 0: unknown */
     uint32_t site;        /**< number of the call site */
     bool is_watched;      /**< code that looks whether a hooked call has returned is before the address */
@@ -37,7 +39,14 @@ typedef struct sn_unwind_frame {
     uint64_t stack, frame;         /**< stack and frame pointer in it */
     uint64_t key_at, frame_at;     /**< where the return address, and the frame pointer, were read; 0: in a register */
     uint32_t context;              /**< of the function */
+    uint16_t checks;               /**< how many of the chain's are those of the frames further out */
+    bool needs_frame;              /**< its frame pointer tells where callers are, its own or one further out */
 } sn_unwind_frame;
+
+/** A word of the stack that made the chain what it is. */
+typedef struct sn_unwind_check {
+    uint64_t at, expected;
+} sn_unwind_check;
 
 /** Outer frames beyond this many are not looked at. */
 enum { SN_UNWIND_MOST_FRAMES = 1024 };
@@ -48,10 +57,12 @@ typedef struct sn_unwind_chain {
         uint64_t low, high;
     } parts[2];           /**< of memory, which can be read: that the stack is in, and the one before */
     uint64_t losses;      /**< sn_space_losses when these were looked for: since then they may have gone */
+    uint64_t forgotten;   /**< sn_unwind_forgotten when the chain was made: since then its steps may have gone */
     uint64_t missing;     /**< after sn_unwind() has failed: the key without a step; 0: the stack is not in that part */
     uint64_t missing_stack;
     uint32_t count;       /**< frames[0] is the outermost */
     sn_unwind_frame frames[SN_UNWIND_MOST_FRAMES];
+    sn_unwind_check checks[2 * SN_UNWIND_MOST_FRAMES]; /**< from the outermost frame on */
     sn_unwind_frame fresh[SN_UNWIND_MOST_FRAMES]; /**< while walking: the innermost is first */
 } sn_unwind_chain;
 
@@ -64,6 +75,7 @@ typedef struct sn_unwind_start {
 /** The steps that are known, by key: a mask, then a table of open addressing of that many places and one, pointers to steps.
     Replaced when it grows. */
 extern const uint64_t *sn_unwind_steps;
+extern uint64_t sn_unwind_forgotten; /**< how often steps were forgotten */
 
 extern sn_slot sn_unwind_slot; /**< the thread's sn_unwind_chain */
 static inline sn_unwind_chain *sn_unwind_chain_of(sn_thread *thread) {
@@ -73,6 +85,14 @@ static inline sn_unwind_chain *sn_unwind_chain_of(sn_thread *thread) {
 /* ------------------------------------------------------------------------------- unwind_walk.c: in the code cache too */
 
 const sn_unwind_step *sn_unwind_find(uint64_t key);
+
+/** Where the search for a key begins in the table. */
+static inline uint64_t sn_unwind_place_of(uint64_t key) { return key * UINT64_C(0x9e3779b97f4a7c15) >> 32; }
+
+/** The step of the innermost frame of the thread's chain, behind a successful sn_unwind(). */
+static inline const sn_unwind_step *sn_unwind_innermost(const sn_unwind_chain *chain) {
+    return chain->frames[chain->count - 1].step;
+}
 
 /** Whether the 8 bytes at an address of a stack that was just unwound can be read. */
 bool sn_unwind_can_read(sn_thread *thread, uint64_t address);

@@ -11,6 +11,7 @@
 #include "guest/space.h"
 #include "jit/runtime.h"
 #include "service/contexts.h"
+#include "service/hooks.h"
 #include "service/locate.h"
 #include "service/unwind.h"
 
@@ -28,7 +29,7 @@ static uint64_t *new_table(uint64_t mask) {
 }
 
 static void enter(uint64_t *table, const sn_unwind_step *step) {
-    uint64_t at = sn_hash_mix(step->key);
+    uint64_t at = sn_unwind_place_of(step->key);
     while (table[1 + (at & table[0])]) at++;
     __atomic_store_n(&table[1 + (at & table[0])], (uint64_t)step, __ATOMIC_RELEASE);
 }
@@ -57,6 +58,20 @@ static uint64_t function_of(uint64_t address) {
     return sn_locate_function(address, &function) ? function.start : 0;
 }
 
+/** Whether the step is plain, and then its distances: within the frame, so that what is read lies between two stack pointers. */
+static void simplify(sn_unwind_step *step) {
+    const sn_unwind_rule *rule = &step->rule;
+    bool saves_frame = rule->frame_place == SN_UNWIND_AT_FRAME;
+    int64_t returns = (int64_t)rule->offset + rule->return_offset, frame = (int64_t)rule->offset + rule->frame_offset;
+    if (rule->by_frame_pointer || rule->is_loaded || rule->is_signal || rule->is_outermost) return;
+    if (rule->return_place != SN_UNWIND_AT_FRAME || rule->frame_place == SN_UNWIND_AT_STACK) return;
+    if (returns < 0 || returns >= rule->offset || returns % 8) return;
+    if (saves_frame && (frame < 0 || frame >= returns || frame % 8)) return;
+    step->is_plain = true;
+    step->return_offset = (int32_t)returns;
+    step->frame_offset = saves_frame ? (int32_t)frame : -1;
+}
+
 /** Under sn_jit_lock. */
 static sn_unwind_step *make_step(uint64_t key) {
     sn_unwind_step *known = (sn_unwind_step *)sn_unwind_find(key);
@@ -65,6 +80,7 @@ static sn_unwind_step *make_step(uint64_t key) {
     bool is_exact = key & 1;
     sn_unwind_step *step = sn_arena_allocate(&arena, sizeof *step);
     *step = (sn_unwind_step){.key = key, .rule = rule_of(address, is_exact), .function = function_of(address - !is_exact)};
+    simplify(step);
     if (!is_exact) step->site = sn_context_site(sn_hash_get(&calls, address, address - 1), address);
     *sn_vector_add(&steps) = step;
     if (steps.count > sn_unwind_steps[0] / 2) grow();
@@ -87,10 +103,14 @@ void sn_unwind_watch(uint64_t return_address) {
 }
 
 void sn_unwind_forget(uint64_t start, uint64_t end) {
+    bool has_forgotten = false;
     for (size_t i = 0; i < steps.count; i++) {
         sn_unwind_step *step = steps.items[i];
-        if ((step->key >> 1) - start < end - start) __atomic_store_n(&step->key, 0, __ATOMIC_RELAXED);
+        if ((step->key >> 1) - start >= end - start) continue;
+        __atomic_store_n(&step->key, 0, __ATOMIC_RELAXED);
+        has_forgotten = true;
     }
+    if (has_forgotten) __atomic_fetch_add(&sn_unwind_forgotten, 1, __ATOMIC_RELEASE);
 }
 
 /* ------------------------------------------------------------------------------------------------- unwinding */
@@ -100,7 +120,10 @@ static bool look_for_stack(sn_unwind_chain *chain) {
     sn_region region;
     uint64_t losses = __atomic_load_n(sn_space_losses, __ATOMIC_ACQUIRE);
     bool has_lost = chain->losses != losses;
-    if (has_lost) memset(chain->parts, 0, sizeof chain->parts);
+    if (has_lost) {
+        memset(chain->parts, 0, sizeof chain->parts);
+        chain->count = 0; /* what its checks look at may be gone */
+    }
     chain->losses = losses;
     if (!sn_space_find(chain->missing_stack, &region) || !(region.protection & PROT_READ)) return has_lost;
     if (region.start == chain->parts[0].low && region.end == chain->parts[0].high) return has_lost;
@@ -138,6 +161,8 @@ uint32_t sn_unwind_here(sn_thread *thread) {
 void sn_unwind_init(void) {
     enum { FIRST_MASK = 4095 };
     sn_unwind_slot = sn_slot_new();
+    sn_hook_unwound_stack_slot = sn_slot_new();
+    sn_hook_unwound_frame_slot = sn_slot_new();
     sn_unwind_steps = new_table(FIRST_MASK);
 }
 

@@ -2,7 +2,6 @@
  * @fileoverview Walking from frame to frame, by steps that are known: see unwind.h. Runs in the code cache: calls nothing
  * outside, compiled for general registers only.
  */
-#include "sonde/hash.h"
 #include "guest/space.h"
 #include "service/context_tree.h"
 #include "service/shadow_stack.h"
@@ -10,10 +9,11 @@
 
 sn_slot sn_unwind_slot;
 const uint64_t *sn_unwind_steps;
+uint64_t sn_unwind_forgotten;
 
 const sn_unwind_step *sn_unwind_find(uint64_t key) {
     const uint64_t *table = __atomic_load_n(&sn_unwind_steps, __ATOMIC_ACQUIRE);
-    for (uint64_t at = sn_hash_mix(key);; at++) {
+    for (uint64_t at = sn_unwind_place_of(key);; at++) {
         const sn_unwind_step *step = (const sn_unwind_step *)__atomic_load_n(&table[1 + (at & table[0])], __ATOMIC_ACQUIRE);
         if (!step || step->key == key) return step;
     }
@@ -37,6 +37,22 @@ static uint64_t place_of(uint8_t place, int32_t offset, uint64_t frame_address, 
 }
 
 static uint64_t word_at(uint64_t address) { return *(const uint64_t *)address; }
+
+/** The same where the step is plain: without a return address that is no such thing, or memory that is not known, it is left to
+    go_out(). */
+static bool go_out_plainly(const sn_unwind_chain *chain, const sn_unwind_frame *inner, sn_unwind_frame *outer) {
+    const sn_unwind_step *step = inner->step;
+    uint64_t key_at = inner->stack + (uint64_t)(int64_t)step->return_offset;
+    uint64_t frame_at = inner->stack + (uint64_t)(int64_t)step->frame_offset;
+    if (!step->is_plain || inner->stack < chain->parts[0].low || key_at >= chain->parts[0].high || inner->stack & 7) return false;
+    uint64_t return_address = word_at(key_at);
+    outer->key_at = key_at;
+    outer->frame_at = step->frame_offset >= 0 ? frame_at : 0;
+    outer->key = sn_unwind_key(return_address, false);
+    outer->stack = inner->stack + (uint64_t)(int64_t)step->rule.offset;
+    outer->frame = step->frame_offset >= 0 ? word_at(frame_at) : inner->frame;
+    return return_address != 0;
+}
 
 /** The next outer frame. False at the outermost one, and where nothing sensible lies there. *must_ask if its memory is not known
     to be readable. */
@@ -63,24 +79,30 @@ static bool go_out(const sn_unwind_chain *chain, const sn_unwind_frame *inner, s
     return outer->key > 1;
 }
 
-/** Whether what made the frames below `position` of the last chain still lies on the stack. */
-static bool outer_part_is_same(const sn_unwind_chain *chain, uint32_t position) {
-    for (const sn_unwind_frame *frame = chain->frames + position; frame-- > chain->frames;) {
-        if (!can_read(chain, frame->key_at) || word_at(frame->key_at) != frame->key >> 1) return false;
-        if (frame->frame_at && word_at(frame->frame_at) != frame->frame) return false;
-        if (frame->step->key != frame->key) return false;
+/** Whether what made the frames further out than number `inner` still lies on the stack. If not, *position is how many of them may
+    be right. All checks are of memory that can be read, since nothing has been lost. */
+static bool outer_part_is_same(const sn_unwind_chain *chain, uint32_t inner, uint32_t *position) {
+    for (uint32_t check = chain->frames[inner].checks; check-- > 0;) {
+        if (word_at(chain->checks[check].at) == chain->checks[check].expected) continue;
+        *position = inner;
+        while (chain->frames[*position].checks > check) --*position;
+        return false;
     }
     return true;
 }
 
 /** The last chain's frames that are kept, if `frame` is one of them: up to and with it. 0: none. *position is where to look
     next. */
-static uint32_t known_part(const sn_unwind_chain *chain, const sn_unwind_frame *frame, uint32_t *position) {
+static uint32_t known_part(sn_unwind_chain *chain, const sn_unwind_frame *frame, uint32_t *position) {
     while (*position && chain->frames[*position - 1].stack < frame->stack) --*position;
-    const sn_unwind_frame *found = chain->frames + *position - 1;
-    if (!*position || found->stack != frame->stack || found->key != frame->key || found->frame != frame->frame) return 0;
-    if (found->step->key != frame->key) return 0; /* its code is gone */
-    return outer_part_is_same(chain, *position - 1) ? *position : 0;
+    if (!*position) return 0;
+    sn_unwind_frame *found = chain->frames + *position - 1;
+    if (found->stack != frame->stack || found->key != frame->key) return 0;
+    if (found->needs_frame && found->frame != frame->frame) return 0;
+    if (!outer_part_is_same(chain, *position - 1, position)) return 0;
+    found->key_at = frame->key_at; /* it may have been the innermost one */
+    found->frame_at = frame->frame_at;
+    return *position;
 }
 
 /** The context of a frame, the one that it is called from being known. What a handler returns to, which makes the kernel restore
@@ -92,12 +114,22 @@ static uint32_t context_of(const sn_unwind_frame *frame, const sn_unwind_frame *
     return sn_context_node_of(caller->context, site, frame->step->function);
 }
 
-/** From the outer part that is known to the innermost frame: the contexts. */
+/** The words that a frame was found by, now that it has a callee in the chain, are checks of all those further in. */
+static uint16_t add_checks(sn_unwind_chain *chain, const sn_unwind_frame *frame) {
+    uint16_t count = frame->checks;
+    chain->checks[count++] = (sn_unwind_check){frame->key_at, frame->key >> 1};
+    if (frame->needs_frame && frame->frame_at) chain->checks[count++] = (sn_unwind_check){frame->frame_at, frame->frame};
+    return count;
+}
+
+/** From the outer part that is known to the innermost frame: contexts, and what is to be checked the next time. */
 static uint32_t put_together(sn_unwind_chain *chain, uint32_t kept, uint32_t fresh) {
-    while (fresh--) {
-        sn_unwind_frame *frame = &chain->frames[kept];
+    for (sn_unwind_frame *frame = chain->frames + kept; fresh--; frame++) {
+        sn_unwind_frame *caller = kept ? frame - 1 : 0;
         *frame = chain->fresh[fresh];
-        frame->context = context_of(frame, kept ? frame - 1 : 0);
+        frame->needs_frame = frame->step->rule.by_frame_pointer || (caller && caller->needs_frame && !caller->frame_at);
+        frame->checks = caller ? add_checks(chain, caller) : 0;
+        frame->context = context_of(frame, caller);
         kept++;
     }
     chain->count = kept;
@@ -112,6 +144,9 @@ bool sn_unwind(sn_thread *thread, const sn_unwind_start *start, uint32_t *contex
     chain->missing = 0;
     chain->missing_stack = start->stack;
     if (chain->losses != __atomic_load_n(sn_space_losses, __ATOMIC_ACQUIRE)) return false;
+    uint64_t forgotten = __atomic_load_n(&sn_unwind_forgotten, __ATOMIC_ACQUIRE);
+    if (chain->forgotten != forgotten) chain->count = position = 0;
+    chain->forgotten = forgotten;
     frame->key = sn_unwind_key(start->address, start->is_exact);
     frame->stack = start->stack;
     frame->frame = start->frame;
@@ -125,6 +160,7 @@ bool sn_unwind(sn_thread *thread, const sn_unwind_start *start, uint32_t *contex
         if (!frame->step) return false;
         fresh++;
         if (fresh == SN_UNWIND_MOST_FRAMES) break;
+        if (go_out_plainly(chain, frame, frame + 1)) continue;
         bool has_caller = go_out(chain, frame, frame + 1, &must_ask);
         chain->missing = 0;
         chain->missing_stack = frame->stack;
