@@ -147,3 +147,81 @@ int main(void) { for (int i = 0; i < 10; i++) outer(); return 0; }
     found = dump(sonde, tmp_path, tmp_path / "bare")
     mine = {functions[:2]: count for (size, functions), count in found.items() if size == 3001}
     assert mine == {("malloc", "inner"): 20}
+
+
+WAYS = """
+#include <alloca.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEEPEST = 9, MOST = 4000, FIRST = 5000 };
+static char path[DEEPEST + 1], paths[MOST][DEEPEST + 1];
+static unsigned depth, known, random_state = 1;
+static void *volatile kept;
+
+static unsigned draw(unsigned below) { return (random_state = random_state * 1664525 + 1013904223) / 65536 % below; }
+
+static unsigned number_of_path(void) {
+    for (unsigned i = 0; i < known; i++)
+        if (!strcmp(paths[i], path)) return i;
+    return strcpy(paths[known], path), known++;
+}
+
+typedef void step(uintptr_t value);
+static step *steps[4];
+
+/* Inlined: each of the steps calls malloc itself, at a place of its own, and the next step from one of two places. */
+static inline __attribute__((always_inline)) void go(char name, uintptr_t value) {
+    path[depth++] = name;
+    do {
+        if (depth < DEEPEST && draw(4)) {
+            if (draw(2)) steps[draw(4)](value * 3 + draw(100));
+            else steps[draw(4)](value ^ (uintptr_t)kept);
+        } else if (known < MOST) {
+            free(kept);
+            kept = malloc(FIRST + number_of_path());
+        }
+    } while (!draw(3));
+    path[--depth] = 0;
+}
+
+__attribute__((noipa)) static void plain(uintptr_t value) { go('p', value); }
+__attribute__((noipa)) static void saving(uintptr_t value) { go('s', value + 1); __asm__ volatile("" : "+r"(value) :: "rbx", "r12"); }
+__attribute__((noipa, optimize("omit-frame-pointer"))) static void changing(uintptr_t value) {
+    __asm__ volatile("mov %0, %%rbp" :: "r"(value) : "rbp");
+    go('c', value);
+}
+__attribute__((noipa)) static void varying(uintptr_t value) {
+    char *volatile room = alloca(16 + value % 3 * 64);
+    room[0] = 1;
+    go('v', value);
+    room[1] = (char)value;
+}
+static step *steps[4] = {plain, saving, changing, varying};
+
+int main(void) {
+    for (int i = 0; i < 30000 && known < MOST - DEEPEST; i++) steps[draw(4)](i);
+    for (unsigned i = 0; i < known; i++) printf("%d %s\\n", FIRST + i, paths[i]);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("flags", (["-O2"], ["-O1", "-fno-omit-frame-pointer"]), ids=" ".join)
+def test_chains_that_differ_somewhere(sonde, tmp_path, flags):
+    """Each chain is like the one before in its outer part, or not quite: frames of other sizes, frame pointers that hold
+    something else."""
+    (tmp_path / "ways.c").write_text(WAYS)
+    flags = [*flags, "-g", "-fno-optimize-sibling-calls"]
+    subprocess.run(["gcc", *flags, "-o", tmp_path / "ways", tmp_path / "ways.c"], check=True, timeout=60)
+    told = subprocess.run([tmp_path / "ways"], capture_output=True, text=True, check=True, timeout=60).stdout
+    names = {"p": "plain", "s": "saving", "c": "changing", "v": "varying"}
+    expected = {int(size): [names[letter] for letter in reversed(path)] for size, path in map(str.split, told.splitlines())}
+    assert len(expected) > 1000
+    seen = collections.defaultdict(set)
+    for (size, functions), _ in dump(sonde, tmp_path, tmp_path / "ways").items():
+        seen[size].add(tuple(name for name in functions if name != "go"))
+    for size, functions in expected.items():
+        assert {found[:len(functions) + 2] for found in seen[size]} == {("malloc", *functions, "main")}, size
