@@ -4,6 +4,7 @@ and every kind of damage.
 import gzip
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -188,6 +189,37 @@ ROOTS = [{"kind": "global", "name": "table", "module": "/opt/bin/prog", "addr": 
 @pytest.fixture
 def scan(tmp_path):
     return written(tmp_path, "scan.json", heap_files.document(BLOCKS, TRACES, FRAMES, roots=ROOTS))
+
+
+def test_pointers_however_they_are_written(tmp_path):
+    """Words are searched for in the text: with zeros before them, large letters, space, in arrays longer than what is read at once,
+    and where many others begin alike."""
+    chance = random.Random(7)
+    low, size = 0x7fab12cab000, 0x300
+    asked = low + 0x7000
+    blocks, words_of = [], {}
+
+    def text_of(word):
+        text = f"{word:x}".rjust(chance.choice((1, 1, 13, 16)), "0")
+        return chance.choice((f'"{text}"', f'"{text}"', f'"{text.upper()}"', f' "{text}"', f'"{text}" '))
+
+    for number in range(60):
+        address = low + 0x1000 * number
+        words = [chance.choice((0, 0, 0, low + chance.randrange(0, 60000), chance.getrandbits(64), 0xab127fab12cab000 + number,
+                                asked - 1, asked + size, asked + size - 1, 0x12cab)) for _ in range(size // 8 if number else 60000)]
+        words_of[address] = words
+        blocks.append(f'{{"addr":"{address + (0x100000 if not number else 0):x}","req":{8 * len(words)},"contents":['
+                      + ",".join(map(text_of, words)) + "]}")
+    words_of[low + 0x100000] = words_of.pop(low)
+    blocks = ",\n".join(blocks)
+    (tmp_path / "scan.json").write_text(
+        f'{{"version":5,"invocation":{{"dmdEnvVar":null,"mode":"scan"}},"blockList":[{blocks}],"traceTable":{{}},"frameTable":{{}}}}')
+    told = {int(owner["block"]["address"], 16): [pointer["offset"] for pointer in owner["pointers"]]
+            for owner in found(f"--block={asked + 8:x}", tmp_path / "scan.json")["referrers"][0]["owners"]}
+    expected = {address: [8 * i for i, word in enumerate(words) if asked <= word < asked + size] for address, words in words_of.items()}
+    expected = {address: offsets for address, offsets in expected.items() if offsets}
+    assert told == expected
+    assert len(expected[low + 0x100000]) > 50
 
 
 def test_block(scan):
@@ -453,7 +485,7 @@ def test_no_room(scan):
 def test_fuzz(tmp_path):
     program = tmp_path / "fuzz_heap"
     names = ("heap_clamp", "heap_dominators", "heap_file", "heap_graph", "heap_index", "heap_input", "heap_query", "heap_reach",
-             "heap_records", "heap_scan", "heap_stacks", "text_form")
+             "heap_records", "heap_scan", "heap_search", "heap_stacks", "text_form")
     sources = [*(ROOT / "src/report" / f"{name}.c" for name in names), *(ROOT / "src/base").glob("*.c")]
     built = run("gcc", "-std=gnu17", "-g", "-O1", "-D_GNU_SOURCE=", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined",
                 f"-I{ROOT / 'include'}", f"-I{ROOT / 'src'}", f"-I{BUILD}", "-o", program, ROOT / "tests/fuzz/fuzz_heap.c", *sources, "-lz")

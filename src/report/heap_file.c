@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "sonde/intern.h"
-#include "report/heap_scan.h"
+#include "report/heap_search.h"
 
 const char *const sn_heapfile_mode_names[] = {
     [SN_HEAPFILE_LIVE] = "live", [SN_HEAPFILE_CUMULATIVE] = "cumulative",
@@ -198,11 +198,24 @@ static void read_words(reader *reader, uint32_t owner) {
     sn_heapfile_input_resume(input, input->at - 1); /* the bracket */
 }
 
+typedef struct finding {
+    const sn_heapfile_listener *listener;
+    uint32_t owner;
+} finding;
+
+static void tell_found(void *data, uint64_t number, uint64_t word, uint64_t head) {
+    const finding *finding = data;
+    finding->listener->found(finding->listener->data, finding->owner, number, word, head);
+}
+
 static void read_contents(reader *reader, uint32_t owner) {
+    const sn_heapfile_listener *listener = reader->listener;
     sn_scan_peek(&reader->scan);
     reader->contents = sn_heapfile_input_place(&reader->scan.input);
-    if (reader->listener == NULL)
+    if (listener == NULL)
         sn_scan_skip_words(&reader->scan);
+    else if (listener->range != NULL)
+        sn_scan_search_words(&reader->scan, listener->range, tell_found, &(finding){listener, owner});
     else
         read_words(reader, owner);
 }

@@ -94,15 +94,18 @@ bool sn_heapfile_recognises(const char *head, size_t size);
 /** Who takes the words of blocks and roots. An owner is the number of a block, or SN_HEAPFILE_FIRST_ROOT + that of a root. */
 typedef struct sn_heapfile_listener {
     void *data;
-    /** Words of an owner, from its word `first` on; in order, several calls each if there are many. */
+    /** Words of an owner, from its word `first` on; in order, several calls each if there are many. NULL with `range`. */
     void (*words)(void *data, uint32_t owner, uint64_t first, const uint64_t *words, size_t count);
     /** The owner's words are over. May be NULL. */
     void (*end)(void *data, uint32_t owner);
     /** A block was read; its contents begin `contents` bytes into the (uncompressed) file, or it has none (0). At the first
         reading only. May be NULL. */
     void (*block)(void *data, uint32_t number, const sn_heapfile_block *block, uint64_t contents);
-    /** NULL, or takes the text of the file but for the words. Not at the first reading. */
+    /** NULL, or takes the text of the file but for the words. Not at the first reading, nor with `range`. */
     sn_heapfile_taker text;
+    /** NULL, or only the words in this range are told, by `found`: the number of the word, and the owner's first word. */
+    const struct sn_scan_range *range;
+    void (*found)(void *data, uint32_t owner, uint64_t number, uint64_t word, uint64_t head);
 } sn_heapfile_listener;
 
 /** Read all but the contents; those too if there is a listener (NULL: none). The descriptor is closed. False: `explanation` says

@@ -36,22 +36,18 @@ sn_heapfile_graph sn_heapfile_graph_read(const sn_heapfile *file, sn_heapfile_in
 
 /* --------------------------------------------------------------------------- watching */
 
-/** A block that holds the address and does not lie within so many bytes around it is large: its referrers are looked for
-    again. */
+/** Words that point into the same so many bytes are kept: all these begin with the same digits. The referrers of a block that does
+    not lie within are looked for again: of one that is large, or happens to lie across such a border. */
 enum { NEAR = 1 << 20 };
 
 sn_heapfile_watch sn_heapfile_watch_for(uint64_t address) {
-    uint64_t first = address > NEAR ? address - NEAR : 1, end = address < UINT64_MAX - NEAR ? address + NEAR : UINT64_MAX;
-    return (sn_heapfile_watch){.address = address, .first = first, .span = end - first, .block = SN_HEAPFILE_NONE};
+    uint64_t first = address & ~(uint64_t)(NEAR - 1);
+    return (sn_heapfile_watch){.address = address, .range = sn_scan_range_of(first, NEAR), .block = SN_HEAPFILE_NONE};
 }
 
-static void watch_words(void *data, uint32_t owner, uint64_t first, const uint64_t *words, size_t count) {
+static void watch_word(void *data, uint32_t owner, uint64_t number, uint64_t word, uint64_t head) {
     sn_heapfile_watch *watch = data;
-    if (first == 0)
-        watch->head = words[0];
-    for (size_t i = 0; i < count; i++)
-        if (words[i] - watch->first < watch->span)
-            *sn_vector_add(&watch->sightings) = (sn_heapfile_sighting){owner, (uint32_t)(first + i), words[i], watch->head};
+    *sn_vector_add(&watch->sightings) = (sn_heapfile_sighting){owner, (uint32_t)number, word, head};
 }
 
 static inline uint64_t size_of(const sn_heapfile_block *block) {
@@ -67,19 +63,20 @@ static void watch_block(void *data, uint32_t number, const sn_heapfile_block *bl
 }
 
 sn_heapfile_listener sn_heapfile_watch_listener(sn_heapfile_watch *watch) {
-    return (sn_heapfile_listener){.data = watch, .words = watch_words, .block = watch_block};
+    return (sn_heapfile_listener){.data = watch, .range = &watch->range, .found = watch_word, .block = watch_block};
 }
 
 /** Whether all pointers to the block that holds the address were seen. */
 static bool has_seen_all(const sn_heapfile_watch *watch, const sn_heapfile_block *block) {
-    return block->address >= watch->first && block->address - watch->first + size_of(block) <= watch->span;
+    const sn_scan_range *range = &watch->range;
+    return block->address >= range->first && block->address - range->first + size_of(block) <= range->span;
 }
 
 /** Watch again, for the whole of a large block. */
 static sn_heapfile_watch watch_again(const sn_heapfile_answer *answer, const sn_heapfile_block *block) {
     char explanation[SN_HEAPFILE_EXPLANATION_SIZE];
-    sn_heapfile_watch watch = {.first = block->address, .span = size_of(block)};
-    sn_heapfile_listener listener = {.data = &watch, .words = watch_words};
+    sn_heapfile_watch watch = {.range = sn_scan_range_of(block->address, size_of(block))};
+    sn_heapfile_listener listener = {.data = &watch, .range = &watch.range, .found = watch_word};
     if (!sn_heapfile_contents(answer->file, sn_heapfile_open(answer->file->path), &listener, explanation))
         sn_fail(SN_REPORT_DAMAGED, "'%s', %s", answer->file->path, explanation);
     return watch;

@@ -7,6 +7,7 @@
 #define SONDE_REPORT_HEAP_QUERY_H
 
 #include "report/heap.h"
+#include "report/heap_search.h"
 #include "report/heap_types.h"
 
 /** Who points to a block: pointers by owner. */
@@ -52,11 +53,10 @@ typedef struct sn_heapfile_sighting {
 /** Who may point to an address: watched at the first reading of a file, which spares the second one. */
 typedef struct sn_heapfile_watch {
     uint64_t address;
-    uint64_t first, span; /**< words in these many from `first` on are kept */
+    sn_scan_range range;  /**< words in it are kept */
     SN_VECTOR(sn_heapfile_sighting) sightings;
     uint32_t block;       /**< that holds the address, or SN_HEAPFILE_NONE */
     uint64_t contents;    /**< where its contents are in the file; 0: it has none */
-    uint64_t head;        /**< first word of the owner whose words come */
 } sn_heapfile_watch;
 
 sn_heapfile_watch sn_heapfile_watch_for(uint64_t address);
