@@ -188,3 +188,36 @@ def test_the_same_as_valgrind(sonde, programs):
     theirs = subprocess.run(["valgrind", "--undef-value-errors=no", *words], stderr=subprocess.PIPE, text=True, timeout=120, check=False)
     ours = sonde("memcheck", *words[:2], "--", *words[2:])
     assert places(ours.stderr) == places(theirs.stderr) != []
+
+
+# ------------------------------------------------------------------------------------------------------ anywhere at all
+
+WILD = ROOT / "tests" / "programs" / "memcheck_wild.c"
+KINDS = {"read_one": "read of size 1", "write_eight": "write of size 8", "add_four": "read of size 4", "write_sixteen": "write of size 16",
+         "copy_there": "write of size 1"}
+
+
+@pytest.fixture(scope="module")
+def wild(tmp_path_factory):
+    program = tmp_path_factory.mktemp("wild") / "wild"
+    subprocess.run(["gcc", "-g", "-O1", "-o", program, WILD], check=True, timeout=60)
+    return program
+
+
+@pytest.mark.parametrize("address", [
+    0x10,
+    0x28000000,          # in the low window
+    0x080000000000,      # between the windows
+    0x500000000000,      # above them, where nothing of the engine is
+    0x800000000000,      # the lowest that is not canonical
+    0x4141414141414141,  # what a pointer is that was overwritten by a text
+    0xffff888888888888,  # the kernel's
+], ids=hex)
+def test_wild_addresses(sonde, wild, address):
+    """What lies where memory of the program never is has no shadow; it is reported all the same."""
+    done = sonde("memcheck", "-q", "--leak-check=no", "--", wild, hex(address))
+    assert done.returncode == 3, done.stderr
+    assert report(done.stderr, marks_of(WILD)) == [
+        [f"Invalid {what}", f"at {function} {function}", " Address HERE is not stack'd, malloc'd or (recently) free'd"]
+        for function, what in KINDS.items()]
+    assert done.stderr.count(f"Address {address:#x} is not") == len(KINDS)

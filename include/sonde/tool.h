@@ -309,6 +309,25 @@ void sn_insert_accesses(sn_block *block, unsigned index,
                         void (*function)(sn_thread *thread, const sn_access *accesses, size_t count, void *data),
                         void *data);
 
+/** How sn_on_unreadable()'s function is called: bits. */
+enum {
+    SN_UNREADABLE_REPEATED = 1, /**< a repeated instruction has faulted; what it did before was told */
+    SN_UNREADABLE_HANDLED = 2,  /**< and the program handles that: the thread's context is the handler's, whose caller it was */
+};
+
+/**
+ * Have `function(thread, instruction, how)` called in the engine when code in front of an instruction could not read what it
+ * looks at, which is memory of the client or its shadow (shadow.h): the instruction is about to fault, or it accesses what the
+ * kernel placed where there are no shadows, as io_uring's rings. It then runs without analysis code. Also when a repeated
+ * instruction has faulted whose accesses are told (sn_insert_accesses()). sn_thread_accesses() tells what it accesses. Before
+ * the first instruction; one function a tool.
+ */
+void sn_on_unreadable(void (*function)(sn_thread *thread, uint64_t instruction, unsigned how));
+
+/** The accesses that the instruction at which the thread stands is about to make, in order; a repeated one's next iteration.
+    Only for the function of sn_on_unreadable(). Writes at most `capacity`, returns how many there are of these. */
+size_t sn_thread_accesses(sn_thread *thread, uint64_t instruction, sn_access *accesses, size_t capacity);
+
 /* -------------------------------------------------------------------- traces */
 
 /**

@@ -274,6 +274,7 @@ void sn_dispatch(sn_thread *thread) {
             else sn_syscall_bad_address(thread);
             exit = SN_EXIT_RESUME;
         }
+        if (thread->bare) sn_enumerate_unreadable(thread);
         if (!thread->pending.present || exit >= SN_EXIT_FIRST_BLOCK_EXIT || exit == SN_EXIT_INDIRECT ||
             exit == SN_EXIT_FAR)
             with_lock(thread, exit);

@@ -205,6 +205,12 @@ void sn_store(sn_block *block, sn_value address, int32_t offset, sn_value value,
     operation->size = checked_size(size);
 }
 
+void sn_store_bravely(sn_block *block, sn_value address, int32_t offset, sn_value value, unsigned size) {
+    sn_store(block, address, offset, value, size);
+    sn_analysis *analysis = &block->analysis;
+    analysis->operations[analysis->operation_count - 1].what = true;
+}
+
 sn_value sn_compute(sn_block *block, sn_operator operator, sn_value a, sn_value b) {
     sn_operation *operation = add(block, SN_OPERATION_COMPUTE);
     operation->what = (uint16_t)operator;

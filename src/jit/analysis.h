@@ -119,6 +119,9 @@ sn_value sn_operand_piece(sn_block *block, unsigned operand, unsigned offset, un
 /** sn_load() of what may not be there: then the instruction before which it stands runs without analysis code. */
 sn_value sn_load_bravely(sn_block *block, sn_value address, int32_t offset, unsigned size);
 
+/** sn_store() to what may not be there: then nothing is stored. */
+void sn_store_bravely(sn_block *block, sn_value address, int32_t offset, sn_value value, unsigned size);
+
 /** Load and store 1, 2, 4 or 8 bytes of the thread's state at an offset of thread_offsets.h. */
 sn_value sn_own_load(sn_block *block, uint32_t offset, unsigned size);
 void sn_own_store(sn_block *block, uint32_t offset, sn_value value, unsigned size);

@@ -26,6 +26,7 @@ typedef enum sn_place_kind {
     SN_PLACE_INDIRECT, /**< the jump of an indirect branch: its target is in the branch register */
     SN_PLACE_ANALYSIS, /**< analysis code: a fault in it is the tool's */
     SN_PLACE_READING,  /**< analysis code that reads client memory: a fault in it is none of the client's yet */
+    SN_PLACE_STORING,  /**< a store of analysis code to where there may be nothing: then nothing is stored */
     SN_PLACE_BEGUN,    /**< the first byte is the client's instruction behind its analysis code, with the exact state: a
                             boundary only when a repeated instruction comes back here between two iterations */
     SN_PLACE_AFTER_SYSCALL, /**< boundary behind a system call: the register that holds the return address is set */

@@ -89,6 +89,7 @@ struct sn_thread {
     struct {
         bool running;
         bool interrupted; /**< it was left early, with `left` repetitions to do */
+        bool faulted;     /**< because the next one faults */
         uint64_t left;
         uint64_t general[16], flags;
         sn_call_record call;

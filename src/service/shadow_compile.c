@@ -503,7 +503,7 @@ static void add_store(const looking *at, const sn_flow *flow) {
         unsigned left = to.size - done, piece = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
         sn_value shadow = from_register ? sn_own_load(block, SN_THREAD_SHADOW + form.start + from.offset + second + done, piece)
                                         : sn_constant(block, 0);
-        sn_store(block, place, to.offset + (int32_t)done, shadow, piece);
+        sn_store_bravely(block, place, to.offset + (int32_t)done, shadow, piece); /* what the kernel placed has no shadow */
         done += piece;
     }
 }

@@ -56,5 +56,5 @@ sn_value sn_shadow_load(sn_block *block, const sn_shadow_memory *memory, sn_valu
 void sn_shadow_store(sn_block *block, const sn_shadow_memory *memory, sn_value address, unsigned size, sn_value value) {
     check_size(memory, size);
     if (memory->bits < 8) call(block, (void *)sn_shadow_store_bits, memory, address, size, value, 4);
-    else sn_store(block, sn_shadow_address(block, memory, address), 0, value, size << (memory->bits_log - 3));
+    else sn_store_bravely(block, sn_shadow_address(block, memory, address), 0, value, size << (memory->bits_log - 3));
 }

@@ -528,6 +528,7 @@ static void client_fault(sn_thread *thread, ucontext_t *context, siginfo_t *info
         info->si_addr = (void *)at->client;
     sn_block_interrupted(thread, at->block, at->offset, at->client, *register_of(context, SN_RCX),
                          !is_step(info) || at->kind == SN_PLACE_BEGUN);
+    thread->repeat.faulted = thread->repeat.interrupted && !is_step(info);
     thread->pc = at->client;
     if (sn_verify_phase_of(thread) == SN_VERIFY_RUNNING) {
         sn_verify_note_fault(info->si_signo);
@@ -547,6 +548,15 @@ static void reading_faulted(sn_thread *thread, ucontext_t *context, const interr
     thread->pc = at->client;
     thread->bare = true;
     go_to_engine(thread, context, SN_EXIT_RESUME);
+}
+
+/** A store of analysis code had nowhere to go: go on behind it. */
+static void skip_store(ucontext_t *context) {
+    enum { LONGEST = 15 };
+    sn_insn store;
+    uint64_t counter = counter_of(context);
+    sn_decode((const uint8_t *)counter, LONGEST, counter, &store); /* what the engine has emitted, it can read */
+    set_counter(context, counter + store.length);
 }
 
 static bool engine_copy_failed(ucontext_t *context) {
@@ -652,6 +662,7 @@ static void synchronous(sn_thread *thread, ucontext_t *context, siginfo_t *info)
         if (at.kind == SN_PLACE_INDIRECT && info->si_signo == SIGSEGV && far_branch(thread, context, info, &at))
             return;
         if (at.kind == SN_PLACE_ANALYSIS) fail(thread, context, info);
+        else if (at.kind == SN_PLACE_STORING) skip_store(context);
         else if (at.kind == SN_PLACE_READING) reading_faulted(thread, context, &at);
         else client_fault(thread, context, info, &at);
         return;

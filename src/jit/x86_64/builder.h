@@ -108,6 +108,8 @@ void sn_builder_analysis_place(builder *b, uint16_t saved, bool saved_flags);
 
 /** The same where it reads the client's memory. */
 void sn_builder_reading_place(builder *b, uint16_t saved, bool saved_flags);
+/** The same for a store that is left out where it faults; the row holds until the next one. */
+void sn_builder_storing_place(builder *b, uint16_t saved, bool saved_flags);
 
 /** Whether the branch register may be left saved for an instruction, which uses it itself and does not read it. */
 bool sn_builder_can_take_branch_register(builder *b, const sn_insn *insn);

@@ -373,9 +373,11 @@ static void emit_appended(lowering *l, const sn_operation *operation, const uint
 
 static void emit_store(lowering *l, const sn_operation *operation, const uint8_t *own) {
     unsigned base = value_in(l, operation->a, &own);
+    if (operation->what) sn_builder_storing_place(l->b, l->saved, l->saves_flags);
     if (is_constant(l, operation->b) && !sn_lowering_needs_register(l, operation, false))
         sn_emit_store_constant(&l->b->e, base, operation->offset, (int32_t)constant_of(l, operation->b), operation->size);
     else sn_emit_store(&l->b->e, value_in(l, operation->b, &own), base, operation->offset, operation->size);
+    if (operation->what) sn_builder_analysis_place(l->b, l->saved, l->saves_flags);
 }
 
 static void emit_value(lowering *l, const sn_operation *operation, unsigned result, const uint8_t *own) {

@@ -41,6 +41,11 @@ void sn_builder_reading_place(builder *b, uint16_t saved, bool saved_flags) {
     add_analysed(b, SN_PLACE_READING, b->current, saved, saved_flags);
 }
 
+void sn_builder_storing_place(builder *b, uint16_t saved, bool saved_flags) {
+    if (sn_builder_at_boundary(b)) sn_emit_padding(&b->e, 1);
+    add_analysed(b, SN_PLACE_STORING, b->current, saved, saved_flags);
+}
+
 void sn_builder_place(builder *b, sn_place_kind kind, uint64_t client, uint8_t spilled) {
     /* Signals must find a system call, which may wait for them, as it was before it. */
     const sn_insn *current = &b->block->insns[b->current];

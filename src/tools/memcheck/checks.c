@@ -50,6 +50,7 @@ struct mc_site {
 /** An error that was found in the code cache. */
 typedef struct found {
     const mc_site *of;
+    const sn_call_frame *frame; /**< the thread's, then */
     uint64_t address;
     bool is_overlap, has_size;
     uint64_t arguments[3]; /**< of the function, if its arguments overlap */
@@ -63,8 +64,11 @@ typedef struct thread_state {
 
 static sn_slot state_slot;
 
+static void look_at_unreadable(sn_thread *thread, uint64_t instruction, unsigned how);
+
 void mc_checks_init(void) {
     state_slot = sn_slot_new();
+    sn_on_unreadable(look_at_unreadable);
 }
 
 /** The mapping that holds `stack_low` becomes the stack. */
@@ -134,7 +138,8 @@ static void tell(sn_thread *thread, const found *item) {
     const mc_site *of = item->of;
     sn_context_info info;
     sn_context context = sn_context_of(thread);
-    if (of->is_call && sn_context_describe(context, &info)) {
+    bool is_behind = item->frame != sn_call_frame_of(thread); /* of what was called, or of the handler of a fault */
+    if (is_behind && sn_context_describe(context, &info)) {
         context = info.caller;
     }
     if (item->is_overlap) {
@@ -165,6 +170,7 @@ static SN_FAST found *new_found(sn_thread *thread, const mc_site *of) {
     }
     found *item = &state->items[state->count++];
     item->of = of;
+    item->frame = sn_call_frame_of(thread);
     item->is_overlap = false;
     sn_attend(thread, mc_checks_tell);
     return item;
@@ -332,6 +338,48 @@ static void check_varying(sn_thread *thread, const sn_access *accesses, size_t c
         if (is_wanted && is_error(&access, accesses[i].address)) {
             mc_report_access(thread, access.instruction, accesses[i].address, access.size, access.is_write);
             return; /* the rest of a run would be the same again */
+        }
+    }
+}
+
+/** Whether an address is the program's, wherever it is. */
+typedef struct question {
+    uint64_t address;
+    bool is_mapped;
+} question;
+
+static void ask(const sn_memory_range *range, void *data) {
+    question *of = data;
+    of->is_mapped |= of->address >= range->start && of->address < range->end;
+}
+
+static bool is_mapped(uint64_t address) {
+    question of = {.address = address};
+    sn_memory_visit(ask, &of);
+    return of.is_mapped;
+}
+
+/** Where the instruction was executed, not the handler of its fault. */
+static sn_context context_of_fault(sn_thread *thread, unsigned how) {
+    sn_context context = sn_context_of(thread);
+    sn_context_info info;
+    bool is_handled = (how & SN_UNREADABLE_HANDLED) && sn_context_describe(context, &info) && info.is_handler;
+    return is_handled ? info.caller : context;
+}
+
+/** The shadow of what the instruction accesses is not there, but what of it lies where shadows are was looked at as usual; or it has
+    faulted while it was repeated, and nobody has looked. */
+static void look_at_unreadable(sn_thread *thread, uint64_t instruction, unsigned how) {
+    enum { MOST = 64 };
+    sn_access accesses[MOST];
+    size_t count = sn_thread_accesses(thread, instruction, accesses, MOST);
+    for (size_t i = 0; i < count; i++) {
+        const mc_site access = {.size = accesses[i].size, .is_write = accesses[i].role == SN_ROLE_WRITTEN};
+        uint64_t address = accesses[i].address;
+        bool has_shadow = sn_shadow_covers(address, access.size);
+        if (has_shadow ? (how & SN_UNREADABLE_REPEATED) && is_error(&access, address) : !is_mapped(address)) {
+            mc_report_access_in(thread, context_of_fault(thread, how), instruction, address, access.size, access.is_write);
+            return;
         }
     }
 }
