@@ -4,7 +4,7 @@
  *
  * The function runs as all client code does. Its return address is the last instruction of the request itself, so that the
  * request is made again when it returns; that is recognised by the place and the stack pointer, and the whole state of the
- * client, of which the request's writer promises nothing, is put back.
+ * client, of which the request's writer promises nothing, is put back; so are the shadows of its registers, which are clean for the function.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +23,7 @@ struct sn_client_call {
     uint64_t pc, stack_pointer; /**< where it returns, and what the stack pointer is then */
     uint64_t general[16];
     uint64_t flags;
+    uint8_t shadow[SN_THREAD_SHADOW_BYTES];
     uint8_t extended[];
 };
 enum { MOST_CALLS = 1000 };
@@ -63,6 +64,8 @@ bool sn_client_call(sn_thread *thread, uint64_t function, const uint64_t *argume
     call->stack_pointer = stack_pointer;
     call->flags = thread->flags;
     memcpy(call->general, thread->general, sizeof call->general);
+    memcpy(call->shadow, thread->shadow, sizeof call->shadow);
+    memset(thread->shadow, 0, sizeof thread->shadow);
     memcpy(call->extended, thread->save_area, thread->state_size);
     thread->client_calls = call;
     for (unsigned i = 0; i < count; i++) thread->general[places[i]] = arguments[i];
@@ -79,6 +82,7 @@ bool sn_client_call_returned(sn_thread *thread, uint64_t *result) {
     if (!call) return false;
     *result = thread->general[SN_RAX];
     memcpy(thread->general, call->general, sizeof call->general);
+    memcpy(thread->shadow, call->shadow, sizeof call->shadow);
     thread->flags = call->flags;
     memcpy(thread->save_area, call->extended, thread->state_size);
     forget(link);

@@ -292,30 +292,15 @@ static bool check(sn_block *block, unsigned index) {
 
 /* ------------------------------------------------------------------------------------------------ system calls */
 
-/** Calls that give data of the program to somebody else, and the name of the argument that says where it is. */
-static const struct sending {
-    const char *name, *parameter;
-    unsigned argument;
-} sendings[] = {
-    {"write", "write(buf)", 1}, {"pwrite64", "pwrite64(buf)", 1}, {"sendto", "sendto(msg)", 1},
-    {"writev", "writev(vector[...])", 1}, {"open", "open(filename)", 0}, {"openat", "openat(filename)", 1},
-    {"execve", "execve(filename)", 0}, {"unlink", "unlink(pathname)", 0}, {"mkdir", "mkdir(pathname)", 0},
-};
+uint64_t mc_undefined_argument(sn_thread *thread, unsigned argument, mc_origin *origin) {
+    uint8_t reg = sn_shadow_system_call_register(argument);
+    uint64_t undefined = shadow != NULL ? sn_shadow_register(thread, reg) : 0;
+    *origin = undefined != 0 ? sn_shadow_register_origin(thread, reg) : 0;
+    return undefined;
+}
 
-void mc_definedness_call_before(sn_thread *thread, const sn_system_call *call) {
-    if (shadow == NULL || call->name == NULL) {
-        return;
-    }
-    for (size_t i = 0; i < sizeof sendings / sizeof sendings[0]; i++) {
-        for (size_t r = 0; strcmp(sendings[i].name, call->name) == 0 && r < call->range_count; r++) {
-            const sn_system_range *range = &call->ranges[r];
-            uint64_t where;
-            if (range->role == SN_ROLE_READ && range->argument == sendings[i].argument && mc_find_undefined(range->start, range->size, &where)) {
-                mc_report_parameter(thread, sendings[i].parameter, where, true, mc_origin_at(where, 1));
-                break;
-            }
-        }
-    }
+void mc_define_argument(sn_thread *thread, unsigned argument) {
+    sn_shadow_set_register(thread, sn_shadow_system_call_register(argument), 0);
 }
 
 void mc_definedness_call_after(sn_thread *thread, const sn_system_call *call) {

@@ -41,8 +41,12 @@ void mc_definedness_thread_end(sn_thread *thread);
 /** Report what the running thread has found and nobody has been told of yet: mc_checks_tell() does. */
 void mc_definedness_tell(sn_thread *thread);
 
-/** The engine's callbacks of these names. */
-void mc_definedness_call_before(sn_thread *thread, const sn_system_call *call);
+/** The undefined bits of an argument (from 0) of the system call that the thread is about to make, and where they were made; and make
+    them defined. */
+uint64_t mc_undefined_argument(sn_thread *thread, unsigned argument, mc_origin *origin);
+void mc_define_argument(sn_thread *thread, unsigned argument);
+
+/** The engine's callback of this name. */
 void mc_definedness_call_after(sn_thread *thread, const sn_system_call *call);
 
 #endif

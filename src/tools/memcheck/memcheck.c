@@ -187,7 +187,6 @@ static void before_system_call(sn_thread *thread, const sn_system_call *call) {
         last_signal.thread = NULL;
     }
     mc_system_call_before(thread, call);
-    mc_definedness_call_before(thread, call);
 }
 
 static void after_system_call(sn_thread *thread, const sn_system_call *call) {

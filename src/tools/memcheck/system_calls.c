@@ -1,63 +1,71 @@
 /**
- * @fileoverview Memory that system calls are given. See system_calls.h.
+ * @fileoverview What system calls are given: values, and memory. See system_calls.h.
  *
- * Which memory that is the engine knows of each call (sn_system_call.ranges). Parameters are named as in the manual pages, section 2,
- * which is how Valgrind names them; of calls that are not in the table, by their number.
+ * Which memory a call reads and writes the engine knows (sn_system_call.ranges); what parameters are called, and which parts of
+ * structures count, parameters.c. What is reported once is defined from then on, as in the program's code.
  */
 #include "system_calls.h"
 
-#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "addressability.h"
+#include "definedness.h"
+#include "parameters.h"
 
-/** Names of parameters, as far as they point to memory. */
-static const struct {
-    const char *call;
-    const char *parameters[6];
-} names[] = {
-    {"read", {NULL, "buf"}}, {"write", {NULL, "buf"}}, {"pread64", {NULL, "buf"}}, {"pwrite64", {NULL, "buf"}},
-    {"readv", {NULL, "vector[...]"}}, {"writev", {NULL, "vector[...]"}}, {"open", {"filename"}}, {"openat", {NULL, "filename"}},
-    {"creat", {"pathname"}}, {"stat", {"file_name", "buf"}}, {"lstat", {"file_name", "buf"}}, {"fstat", {NULL, "buf"}},
-    {"newfstatat", {NULL, "file_name", "buf"}}, {"statx", {NULL, "file_name", NULL, NULL, "buf"}}, {"access", {"pathname"}},
-    {"readlink", {"path", "buf"}}, {"readlinkat", {NULL, "path", "buf"}}, {"unlink", {"pathname"}}, {"rename", {"oldpath", "newpath"}},
-    {"mkdir", {"pathname"}}, {"rmdir", {"pathname"}}, {"chdir", {"path"}}, {"getcwd", {"buf"}}, {"execve", {"filename", "argv", "envp"}},
-    {"poll", {"ufds"}}, {"select", {NULL, "readfds", "writefds", "exceptfds", "timeout"}}, {"pipe", {"filedes"}}, {"pipe2", {"filedes"}},
-    {"nanosleep", {"req", "rem"}}, {"clock_nanosleep", {NULL, NULL, "req", "rem"}}, {"clock_gettime", {NULL, "tp"}},
-    {"gettimeofday", {"tv", "tz"}}, {"time", {"t"}}, {"uname", {"buf"}}, {"getrandom", {"buf"}}, {"ioctl", {NULL, NULL, "arg"}},
-    {"sendto", {NULL, "msg", NULL, NULL, "to"}}, {"recvfrom", {NULL, "buf", NULL, NULL, "from", "fromlen"}},
-    {"sendmsg", {NULL, "msg"}}, {"recvmsg", {NULL, "msg"}}, {"connect", {NULL, "serv_addr"}}, {"bind", {NULL, "my_addr"}},
-    {"accept", {NULL, "addr", "addrlen"}}, {"accept4", {NULL, "addr", "addrlen"}}, {"setsockopt", {NULL, NULL, NULL, "optval"}},
-    {"getsockopt", {NULL, NULL, NULL, "optval", "optlen"}}, {"rt_sigaction", {NULL, "act", "oldact"}},
-    {"rt_sigprocmask", {NULL, "set", "oldset"}}, {"sigaltstack", {"ss", "oss"}}, {"wait4", {NULL, "status", NULL, "rusage"}},
-    {"futex", {"futex"}}, {"epoll_ctl", {NULL, NULL, NULL, "event"}}, {"epoll_wait", {NULL, "events"}}, {"getdents64", {NULL, "dirp"}},
-    {"getrlimit", {NULL, "rlim"}}, {"setrlimit", {NULL, "rlim"}}, {"prlimit64", {NULL, NULL, "new_rlim", "old_rlim"}},
-    {"sched_getaffinity", {NULL, NULL, "mask"}}, {"mincore", {NULL, NULL, "vec"}}, {"times", {"buf"}}, {"getrusage", {NULL, "usage"}},
-};
+enum { ARGUMENTS = 6 };
 
-/** "write(buf)"; kept for ever, for what was found refers to it. */
-static char *parameter_of(const sn_system_call *call, unsigned argument) {
-    const char *name = call->name != NULL ? call->name : "?";
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const char *known = strcmp(names[i].call, name) == 0 && argument < 6 ? names[i].parameters[argument] : NULL;
-        if (known != NULL) {
-            return mc_text("%s(%s)", name, known);
+static void check_value(sn_thread *thread, const char *call, unsigned argument) {
+    mc_origin origin;
+    uint64_t undefined = mc_undefined_argument(thread, argument, &origin);
+    if (undefined == 0) {
+        return;
+    }
+    mc_parameter parameter = mc_parameter_of(call, argument);
+    if (parameter.is_value && (parameter.is_short ? (uint32_t)undefined : undefined) != 0) {
+        mc_report_parameter(thread, parameter.name, 0, true, origin);
+        mc_define_argument(thread, argument);
+    }
+    free(parameter.name);
+}
+
+static void report(sn_thread *thread, const mc_given *given, unsigned piece, uint64_t where, bool is_undefined) {
+    char *name = mc_given_name(given, piece);
+    mc_report_parameter(thread, name, where, is_undefined, is_undefined ? mc_origin_at(where, 1) : 0);
+    free(name);
+}
+
+/** Each part that has a name of its own is told. */
+static void check_content(sn_thread *thread, const mc_given *given) {
+    uint64_t first = given->range->start, start, end, where;
+    if (!mc_find_undefined(first, given->range->size, &where)) {
+        return;
+    }
+    for (unsigned piece = 0; mc_given_part(given, piece, &start, &end); piece++) {
+        if (mc_find_undefined(first + start, end - start, &where)) {
+            report(thread, given, piece, where, true);
         }
     }
-    return mc_text("%s(arg%u)", name, argument + 1);
+}
+
+static void check_memory(sn_thread *thread, const mc_given *given) {
+    uint64_t where;
+    if (given->range->start == 0) {
+        return;
+    }
+    if (mc_find_unaddressable(given->range->start, given->range->size, &where)) {
+        report(thread, given, UINT32_MAX, where, false);
+    } else if (given->range->role == SN_ROLE_READ) {
+        check_content(thread, given);
+    }
 }
 
 void mc_system_call_before(sn_thread *thread, const sn_system_call *call) {
-    for (size_t i = 0; i < call->range_count; i++) {
+    unsigned numbers[ARGUMENTS] = {0};
+    for (unsigned i = 0; i < ARGUMENTS && call->name != NULL; i++) {
+        check_value(thread, call->name, i);
+    }
+    for (size_t i = 0; i < call->range_count && call->name != NULL; i++) {
         const sn_system_range *range = &call->ranges[i];
-        uint64_t where;
-        if (range->start == 0 || !mc_find_unaddressable(range->start, range->size, &where)) {
-            continue;
-        }
-        char *parameter = parameter_of(call, range->argument);
-        mc_report_parameter(thread, parameter, where, false, 0);
-        free(parameter);
-        return; /* further parts of the same argument would say it again */
+        check_memory(thread, &(mc_given){call, range, range->argument < ARGUMENTS ? numbers[range->argument]++ : 0});
     }
 }
