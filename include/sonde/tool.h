@@ -555,6 +555,10 @@ uint64_t sn_call_frame_first(uint64_t frame);
     frame is there. */
 bool sn_block_begins_function(const sn_block *block, unsigned index);
 
+/** Of such an instruction: whether the function, which calls no other then, keeps data below the stack pointer, in the 128 bytes that
+    the System V ABI gives it there (AMD64 supplement, 3.2.2). Looks through the function's code. */
+bool sn_block_uses_below_stack(const sn_block *block, unsigned index);
+
 /** Where the function begins that the thread is in for which the block is made, as far as known, else 0: the block belongs to
     it, or to what it jumps to. Code without symbols has no other sign of that. */
 uint64_t sn_block_reached_in(const sn_block *block);

@@ -173,6 +173,10 @@ bool sn_is_repeatable(const sn_insn *insn);
     where for every other instruction sn_operands() does. Cheap: looks at the bytes and fields of `insn` only. */
 bool sn_accesses_vary(const sn_insn *insn);
 
+/** Whether the function whose code begins there, at `pc`, keeps data below the stack pointer: one that calls no other may. Of code that
+    is not all there, as far as it is. */
+bool sn_uses_below_stack(const uint8_t *code, size_t size, uint64_t pc);
+
 /** What an enumeration of accesses needs of the client's registers. */
 typedef struct sn_access_state {
     const uint64_t *general;      /**< 16, hardware order */

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "jit/layout.h"
+#include "jit/runtime.h"
 #include "jit/thread.h"
 #include "jit/translate.h"
 
@@ -116,6 +118,17 @@ void sn_count_iterations(sn_block *block, unsigned index, sn_counter iterations,
 }
 
 bool sn_block_begins_function(const sn_block *block, unsigned index) { return block->functions >> index & 1; }
+
+bool sn_block_uses_below_stack(const sn_block *block, unsigned index) {
+    enum { PIECE = 256, MOST = 4096 };
+    uint8_t code[MOST];
+    size_t size = 0;
+    uint64_t start = block->insns[index].pc;
+    while (size < MOST && sn_copy_safely(code + size, (const void *)(start + size), PIECE)) size += PIECE;
+    if (size < MOST) /* the last page ends within a piece */
+        while (size < MOST && (start + size) % SN_PAGE_SIZE && sn_copy_safely(code + size, (const void *)(start + size), 1)) size++;
+    return sn_uses_below_stack(code, size, start);
+}
 
 uint64_t sn_block_reached_in(const sn_block *block) { return block->reached_in; }
 

@@ -24,7 +24,31 @@ static APART void *hide(void *pointer) {
 
 static void straight(const unsigned char *unset, const unsigned char *set);
 
+/** Leaves the stack below with values. */
+static APART void fill_below(int value) {
+    volatile char cells[600];
+    for (int i = 0; i < 600; i++) cells[i] = (char)value;
+}
+
+/** Calls nobody: what it keeps may lie below the stack pointer, all of it or a part. */
+static APART void small_frame(int count) {
+    volatile int cells[20];
+    if (count > 5) cells[3] = 1;
+    SEE(cells[3] == 7);                                      /* error: jump */
+}
+
+static APART void large_frame(int count) {
+    volatile int cells[60];
+    if (count > 5) cells[3] = cells[59] = 1;
+    SEE(cells[3] == 7);                                      /* error: jump */
+    SEE(cells[59] == 7);                                     /* error: jump */
+}
+
 static void errors(void) {
+    fill_below(3);
+    small_frame(3);
+    fill_below(4);
+    large_frame(3);
     unsigned char *block = hide(malloc(64)), *other = hide(malloc(64));
     memset(block, 1, 10);
     SEE(block[9] == 1);

@@ -23,6 +23,7 @@
 static const sn_shadow_memory *shadow; /**< NULL: nothing is followed */
 
 #define ALL_BITS 0xff
+#define RED_ZONE 128 /* System V ABI for x86-64, 3.2.2 */
 /** The stack pointer does not go down by more at once, but to another stack. */
 #define LARGEST_FRAME (UINT64_C(8) << 20)
 
@@ -249,6 +250,25 @@ static SN_FAST void stack_grew(sn_thread *thread, uint64_t data, uint64_t now, u
     }
 }
 
+/** The same of a function that goes on to use what lies below the stack pointer. */
+static SN_FAST void stack_grew_and_below(sn_thread *thread, uint64_t data, uint64_t now, uint64_t before, uint64_t stack_pointer) {
+    stack_grew(thread, data, now - RED_ZONE, before, stack_pointer);
+}
+
+/** A function begins that keeps data below the stack pointer: there is nothing in it yet, whatever other functions had there. */
+static SN_FAST void below_stack_begins(uint64_t stack_pointer, uint64_t origin) {
+    uint64_t start = stack_pointer - RED_ZONE;
+    if (sn_shadow_covers(start, RED_ZONE)) {
+        sn_shadow_fill_origin(start, RED_ZONE, (mc_origin)origin);
+        sn_shadow_fill(shadow, start, RED_ZONE, ALL_BITS);
+    }
+}
+
+static void clear_below_stack(sn_block *block, unsigned index) {
+    sn_value origin = sn_constant(block, mc_origin_of_stack(sn_block_instruction(block, index)->address));
+    sn_call_fast(block, (void *)below_stack_begins, 2, (sn_value[]){sn_stack_pointer(block), origin});
+}
+
 /** Whether the instruction gives the stack pointer a value by name: pushes, which fill what they take, do not. */
 static bool moves_stack(sn_block *block, unsigned index) {
     unsigned count;
@@ -262,22 +282,32 @@ static bool moves_stack(sn_block *block, unsigned index) {
     return false;
 }
 
-static void follow_stack(sn_block *block, unsigned index) {
+static void follow_stack(sn_block *block, unsigned index, bool and_below) {
     sn_insert_before(block, index);
     sn_value before = sn_stack_pointer(block);
     sn_insert_after(block, index);
-    sn_call_fast_if(block, SN_BELOW, sn_stack_pointer(block), before, (void *)stack_grew,
+    sn_call_fast_if(block, SN_BELOW, sn_stack_pointer(block), before, (void *)(and_below ? stack_grew_and_below : stack_grew),
                     mc_origin_of_stack(sn_block_instruction(block, index)->address));
     sn_insert_before(block, index);
 }
 
+/** Whether the function that the block has come to keeps data below the stack pointer; blocks are made one at a time. */
+static bool is_below_stack;
+
 static bool check(sn_block *block, unsigned index) {
     unsigned kind = sn_block_instruction(block, index)->kind;
     sn_insert_before(block, index);
-    if (kind == SN_KIND_OTHER && moves_stack(block, index)) {
-        follow_stack(block, index);
+    if (index == 0 || sn_block_begins_function(block, index)) {
+        is_below_stack = sn_block_begins_function(block, index) && sn_block_uses_below_stack(block, index);
     }
-    bool any = check_addresses(block, index);
+    bool any = is_below_stack && sn_block_begins_function(block, index);
+    if (any) {
+        clear_below_stack(block, index);
+    }
+    if (kind == SN_KIND_OTHER && moves_stack(block, index)) {
+        follow_stack(block, index, is_below_stack);
+    }
+    any |= check_addresses(block, index);
     switch (kind) {
     case SN_KIND_CONDITIONAL:
         if (mc_checks_is_library(sn_block_address(block)) && mc_strings_look_behind(sn_block_reached_in(block))) {
