@@ -67,6 +67,6 @@ def test_everything_everywhere(program, variant, arguments, build_tool, tmp_path
 
 @pytest.mark.parametrize("tool", ["memcheck", "taint"])
 def test_memory_without_shadows(tool, tmp_path):
-    """The rings of io_uring lie where the kernel wants them. (All other programs: tests/long/test_features_shadow.py.)"""
+    """The rings of io_uring lie where the kernel wants them. (All other programs: tests/long/test_features_values.py.)"""
     (program,) = (one for one in features.programs() if one.name == "process/io_uring")
     compare(program, program.variants[0], program.runs[-1][0], (tool,), tmp_path)

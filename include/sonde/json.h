@@ -36,6 +36,7 @@ void sn_json_array(sn_json *json, const char *name);  /**< open an array */
 void sn_json_close(sn_json *json);                    /**< close what was opened last */
 
 void sn_json_string(sn_json *json, const char *name, const char *value); /**< NULL gives null */
+void sn_json_strings(sn_json *json, const char *name, const char *const *values, size_t count); /**< an array of them */
 void sn_json_number(sn_json *json, const char *name, uint64_t value);
 void sn_json_signed(sn_json *json, const char *name, int64_t value);
 void sn_json_real(sn_json *json, const char *name, double value);        /**< null unless finite */

@@ -129,6 +129,14 @@ void sn_json_string(sn_json *json, const char *name, const char *value) {
     }
 }
 
+void sn_json_strings(sn_json *json, const char *name, const char *const *values, size_t count) {
+    sn_json_array(json, name);
+    for (size_t i = 0; i < count; i++) {
+        sn_json_string(json, NULL, values[i]);
+    }
+    sn_json_close(json);
+}
+
 void sn_json_number(sn_json *json, const char *name, uint64_t value) {
     start_value(json, name);
     fprintf(json->stream, "%" PRIu64, value);

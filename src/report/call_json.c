@@ -15,14 +15,6 @@ static void write_counts(sn_json *json, const char *name, const sn_call_view *vi
     sn_json_close(json);
 }
 
-static void write_strings(sn_json *json, const char *name, const char *const *strings, size_t count) {
-    sn_json_array(json, name);
-    for (size_t i = 0; i < count; i++) {
-        sn_json_string(json, NULL, strings[i]);
-    }
-    sn_json_close(json);
-}
-
 static void write_identity(sn_json *json, const sn_call_view *view, uint32_t function) {
     const sn_call_function *row = &view->profile->functions.items[function];
     sn_json_string(json, "function", row->name);
@@ -204,12 +196,12 @@ void sn_call_print_json(const sn_call_view *view) {
     sn_json_begin(&json, stdout);
     sn_json_object(&json, NULL);
     sn_json_string(&json, "kind", "callgrind");
-    write_strings(&json, "files", view->lines.files, view->lines.file_count);
+    sn_json_strings(&json, "files", view->lines.files, view->lines.file_count);
     sn_json_string(&json, "creator", view->profile->creator);
     sn_json_string(&json, "command", lines->command);
-    write_strings(&json, "descriptions", lines->descriptions.items, lines->descriptions.count);
-    write_strings(&json, "events", lines->events, lines->event_count);
-    write_strings(&json, "meanings", lines->meanings, lines->event_count);
+    sn_json_strings(&json, "descriptions", lines->descriptions.items, lines->descriptions.count);
+    sn_json_strings(&json, "events", lines->events, lines->event_count);
+    sn_json_strings(&json, "meanings", lines->meanings, lines->event_count);
     write_counts(&json, "totals", view, lines->totals);
     if (view->tree != SN_CALL_TREE_NONE) {
         write_tree(&json, view);

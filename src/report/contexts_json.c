@@ -69,11 +69,7 @@ void sn_contexts_print_json(const sn_contexts_view *view) {
     sn_json_string(&json, "tool", file->tool);
     sn_json_signed(&json, "process", file->process);
     sn_json_string(&json, "command", file->command);
-    sn_json_array(&json, "events");
-    for (unsigned event = 0; event < file->event_count; event++) {
-        sn_json_string(&json, NULL, file->events[event]);
-    }
-    sn_json_close(&json);
+    sn_json_strings(&json, "events", file->events, file->event_count);
     print_counts(&json, "totals", file, file->totals);
     print_contexts(&json, file);
     print_values(&json, file);

@@ -8,10 +8,7 @@
 
 void sn_heapfile_write_stack(sn_json *json, const char *name, const sn_heapfile_stacks *stacks, uint32_t number) {
     const sn_heapfile_stack *stack = &stacks->items.items[number];
-    sn_json_array(json, name);
-    for (uint32_t i = 0; i < stack->count; i++)
-        sn_json_string(json, NULL, stacks->frames.items[stack->first + i]);
-    sn_json_close(json);
+    sn_json_strings(json, name, &stacks->frames.items[stack->first], stack->count);
 }
 
 void sn_heapfile_write_address(sn_json *json, const char *name, uint64_t address) {
@@ -114,10 +111,7 @@ void sn_heapfile_print_json(const sn_heapfile_view *view) {
     sn_json_begin(&json, stdout);
     sn_json_object(&json, NULL);
     sn_json_string(&json, "kind", view->file_count == 1 ? "heap" : "heap comparison");
-    sn_json_array(&json, "files");
-    for (size_t i = 0; i < view->file_count; i++)
-        sn_json_string(&json, NULL, view->paths[i]);
-    sn_json_close(&json);
+    sn_json_strings(&json, "files", view->paths, view->file_count);
     sn_json_string(&json, "mode", sn_heapfile_mode_names[view->records->mode]);
     write_origins(&json, view);
     sn_json_array(&json, "options");

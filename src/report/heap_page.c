@@ -203,10 +203,7 @@ static void write_head(page *page) {
     const sn_heapfile_view *view = page->view;
     char text[200], number[SN_NUMBER_SIZE];
     sn_json_string(&page->json, "kind", "heap");
-    sn_json_array(&page->json, "files");
-    for (size_t i = 0; i < view->file_count; i++)
-        sn_json_string(&page->json, NULL, view->paths[i]);
-    sn_json_close(&page->json);
+    sn_json_strings(&page->json, "files", view->paths, view->file_count);
     sn_json_string(&page->json, "mode", sn_heapfile_mode_names[view->records->mode]);
     sn_json_array(&page->json, "descriptions");
     for (size_t i = 0; i < view->file_count; i++)

@@ -18,10 +18,7 @@ static void put_processes(sn_json *json, const sn_memtrace_tally *tally) {
         const sn_memtrace_process *process = tally->processes.items[i];
         sn_json_object(json, NULL);
         sn_json_number(json, "id", process->id);
-        sn_json_array(json, "arguments");
-        for (size_t word = 0; word < process->arguments.count; word++)
-            sn_json_string(json, NULL, process->arguments.items[word]);
-        sn_json_close(json);
+        sn_json_strings(json, "arguments", process->arguments.items, process->arguments.count);
         sn_json_boolean(json, "has ended", process->has_ended);
         sn_json_close(json);
     }

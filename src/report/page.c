@@ -268,14 +268,6 @@ static const property arc_properties[] = {
 
 /* ------------------------------------------------------------------- the whole of it */
 
-static void write_strings(page *page, const char *name, const char *const *strings, size_t count) {
-    sn_json_array(&page->json, name);
-    for (size_t i = 0; i < count; i++) {
-        sn_json_string(&page->json, NULL, strings[i]);
-    }
-    sn_json_close(&page->json);
-}
-
 /** What is not in the page, in words. */
 static void write_left_out(page *page, const sn_page_left_out *sources) {
     char text[300], number[SN_NUMBER_SIZE];
@@ -309,11 +301,11 @@ static void write_head(page *page) {
     const sn_profile *lines = page->lines;
     const sn_profile_view *view = page->request->view;
     sn_json_string(&page->json, "kind", page->request->graph != NULL ? "callgrind" : "cachegrind");
-    write_strings(page, "files", view->files, view->file_count);
+    sn_json_strings(&page->json, "files", view->files, view->file_count);
     sn_json_string(&page->json, "command", lines->command != NULL ? lines->command : "");
-    write_strings(page, "descriptions", lines->descriptions.items, lines->descriptions.count);
-    write_strings(page, "events", lines->events, lines->event_count);
-    write_strings(page, "meanings", lines->meanings, lines->event_count);
+    sn_json_strings(&page->json, "descriptions", lines->descriptions.items, lines->descriptions.count);
+    sn_json_strings(&page->json, "events", lines->events, lines->event_count);
+    sn_json_strings(&page->json, "meanings", lines->meanings, lines->event_count);
     sn_json_number(&page->json, "event", (uint64_t)__builtin_ctzll(view->columns.sort.events));
     if (page->request->chosen >= 0 && page->place_of[page->request->chosen] != SN_PAGE_LEFT_OUT) {
         sn_json_number(&page->json, "chosen", page->place_of[page->request->chosen]);

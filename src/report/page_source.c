@@ -30,11 +30,7 @@ uint32_t sn_page_name(sn_page_names *names, const char *name) {
 }
 
 void sn_page_names_end(sn_page_names *names, sn_json *json) {
-    sn_json_array(json, "names");
-    for (size_t i = 0; i < names->items.count; i++) {
-        sn_json_string(json, NULL, names->items.items[i]);
-    }
-    sn_json_close(json);
+    sn_json_strings(json, "names", names->items.items, names->items.count);
     sn_vector_release(&names->items);
     sn_hash_release(&names->places);
 }

@@ -30,24 +30,16 @@ static void write_function(sn_json *json, const sn_profile *profile, const sn_pr
     sn_json_close(json);
 }
 
-static void write_strings(sn_json *json, const char *name, const char *const *strings, size_t count) {
-    sn_json_array(json, name);
-    for (size_t i = 0; i < count; i++) {
-        sn_json_string(json, NULL, strings[i]);
-    }
-    sn_json_close(json);
-}
-
 void sn_profile_print_json(const sn_profile_view *view) {
     const sn_profile *profile = view->profile;
     sn_json json;
     sn_json_begin(&json, stdout);
     sn_json_object(&json, NULL);
     sn_json_string(&json, "kind", "cachegrind");
-    write_strings(&json, "files", view->files, view->file_count);
+    sn_json_strings(&json, "files", view->files, view->file_count);
     sn_json_string(&json, "command", profile->command);
-    write_strings(&json, "descriptions", profile->descriptions.items, profile->descriptions.count);
-    write_strings(&json, "events", profile->events, profile->event_count);
+    sn_json_strings(&json, "descriptions", profile->descriptions.items, profile->descriptions.count);
+    sn_json_strings(&json, "events", profile->events, profile->event_count);
     write_counts(&json, "totals", profile, profile->totals);
     sn_json_array(&json, "functions");
     for (size_t i = 0; i < view->functions.count; i++) {

@@ -12,9 +12,7 @@ typedef struct page {
 } page;
 
 static void write_texts(page *page, const char *name, sn_values_span span) {
-    sn_json_array(&page->json, name);
-    for (uint32_t i = 0; i < span.count; i++) sn_json_string(&page->json, NULL, page->file->texts.items[span.first + i]);
-    sn_json_close(&page->json);
+    sn_json_strings(&page->json, name, &page->file->texts.items[span.first], span.count);
 }
 
 /** [[name, value], ...]: in this order. */

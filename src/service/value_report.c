@@ -246,9 +246,7 @@ static void print_json(FILE *file, const sn_report_form *form) {
     sn_json_string(&json, "title", form->title);
     const char *const *arguments;
     int count = sn_client_arguments(&arguments);
-    sn_json_array(&json, "command");
-    for (int i = 0; i < count; i++) sn_json_string(&json, NULL, arguments[i]);
-    sn_json_close(&json);
+    sn_json_strings(&json, "command", arguments, (size_t)count);
     sn_json_signed(&json, "process", sn_client_process());
     write_totals(&json, form, totals);
     sn_json_array(&json, "threads");

@@ -75,11 +75,7 @@ static void print_functions(sn_json *json, const count_functions *functions) {
 static void print_command(sn_json *json) {
     const char *const *arguments;
     int count = sn_client_arguments(&arguments);
-    sn_json_array(json, "command");
-    for (int i = 0; i < count; i++) {
-        sn_json_string(json, NULL, arguments[i]);
-    }
-    sn_json_close(json);
+    sn_json_strings(json, "command", arguments, (size_t)count);
 }
 
 void count_print_json(const count_report *report) {

@@ -1,5 +1,5 @@
-"""@fileoverview The programs of tests/features under the tools that follow every value, `memcheck` and `taint`, each once (its
-first variant, its last run): they behave as natively.
+"""@fileoverview The programs of tests/features under the tools that look at every value, each once (its first variant, its last run):
+they behave as natively.
 
 Here and not in tests/test_features_tools.py for their time.
 """
@@ -11,6 +11,9 @@ from test_features_tools import compare
 TOOLS = {
     "memcheck": ("memcheck", "--leak-check=full"),
     "taint": ("taint", "--taint-arguments=yes", "--taint-stdin=yes"),
+    "deadspy": ("deadspy", "--output=/dev/null"),
+    "redspy": ("redspy", "--output=/dev/null"),
+    "zerospy": ("zerospy", "--output=/dev/null", "--data-centric=yes"),
 }
 
 # What can't be, and why.
