@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <sonde/arena.h>
 #include <sonde/table.h>
 
 #include "arcs.h"
@@ -21,8 +22,16 @@ typedef struct calls_bill_key {
     uint64_t from;               /**< of CALLS_BY_CALL the site: sn_call_site_address() */
     uint64_t target;
     uint64_t how;                /**< calls_how */
-    uint32_t from_context, target_context; /**< as in arcs.h */
+    uint64_t contexts;           /**< as in arcs.h: calls_bill_from_context(), calls_bill_target_context(). One number, since it is read
+                                      as one as soon as it is written */
 } calls_bill_key;
+
+static inline uint32_t calls_bill_from_context(const calls_bill_key *key) {
+    return (uint32_t)(key->contexts >> 32);
+}
+static inline uint32_t calls_bill_target_context(const calls_bill_key *key) {
+    return (uint32_t)key->contexts;
+}
 
 typedef struct calls_bill {
     calls_bill_key key;
@@ -31,15 +40,25 @@ typedef struct calls_bill {
 
 typedef SN_TABLE(calls_bill) calls_bills;
 
-void calls_bills_add(calls_bills *to, const calls_bills *from);
+/** Where a bill of a ledger is: it stays there. */
+typedef struct calls_bill_place {
+    calls_bill_key key;
+    calls_bill *bill;
+} calls_bill_place;
+
+enum { CALLS_RECENT_BILLS = 1 << 10 };
+
 void calls_bills_free(calls_bills *bills);
 
 typedef struct calls_ledger {
     bool is_of_branches;         /**< its events are the last of those that are simulated; else the first, CALLS_DATA_EVENTS */
     unsigned first;              /**< which of them is its first */
-    calls_bills bills;           /**< of calls that have ended */
+    SN_TABLE(calls_bill_place) bills; /**< of calls that have ended, or go on */
+    sn_arena bill_memory;
+    calls_bill *recent[CALLS_RECENT_BILLS]; /**< some that were wanted last: found without the table. NULL: none */
     struct calls_ledger_stack *stacks;
-    size_t stack_count, current; /**< the one that was told of last */
+    size_t stack_count;
+    struct calls_ledger_stack *current; /**< the one that was told of last */
     uint64_t near;               /**< frames whose addresses begin like this are in it: the upper bits of theirs */
 } calls_ledger;
 

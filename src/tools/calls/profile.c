@@ -216,8 +216,9 @@ static void add_bills(making *making) {
     sn_table_each(&making->account->simulated.bills, bill) {
         bool is_call = bill->key.how == CALLS_BY_CALL;
         uint64_t from = is_call ? sn_call_site_address((uint32_t)bill->key.from) : bill->key.from;
-        calls_way way = {.from = from, .target = bill->key.target, .from_context = bill->key.from_context,
-                         .target_context = bill->key.target_context};
+        calls_way way = {.from = from, .target = bill->key.target,
+                         .from_context = calls_bill_from_context(&bill->key),
+                         .target_context = calls_bill_target_context(&bill->key)};
         const calls_record *stub =
             is_call && !calls_current.skips_stubs ? calls_stub_called(&making->stubs, way.from) : NULL;
         if (stub != NULL) {
