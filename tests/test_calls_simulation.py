@@ -324,12 +324,12 @@ def unbalanced(profile, slack):
 @pytest.mark.parametrize("name", ["tail_calls", "long_jumps", "coroutines", "hand_written_switch", "signals", "thunks"])
 def test_calls_cost_what_is_in_them(tmp_path, name, options):
     """However calls begin and end. A first call through a stub, and a jump out of functions, may be a few references off: they
-    are made before the function begins, and when it has gone."""
+    are made before the function begins, and when it has gone. swapcontext() loads 14 registers when it is on the other stack."""
     program = compile_program(tmp_path, f"{name}.c", (ROOT / "tests" / "contexts" / f"{name}.c").read_text()
                               .replace('#include "mark.h"', f'#include "{ROOT}/tests/contexts/mark.h"'), "-O2", "-w", "-pthread")
     run = run_sonde("calls", f"--callgrind-out-file={tmp_path}/out", *BOTH, *options, "--", program)
     assert run.returncode == 0, run.stderr
-    assert unbalanced(callgrind_file.read(tmp_path / "out"), slack=8) == {}
+    assert unbalanced(callgrind_file.read(tmp_path / "out"), slack=30 if name == "coroutines" else 8) == {}
 
 
 THREADS = """

@@ -2,10 +2,9 @@
  * @fileoverview Segments: stretches of blocks that control enters at the top, and what each execution of one refers to.
  *
  * A segment ends behind an instruction whose accesses vary, where a function begins that the tool follows, where the code has
- * come to a third line of the instruction cache, and behind a conditional branch, unless the tool counts these itself: then it
- * goes on as long as the code stays in the line that it has come to. Control may leave such a segment at its branches, and then
- * has made the first ones of its references only. The accesses of an instruction that vary are a segment of their own, without
- * code.
+ * come to a third line of the instruction cache, and, if there is a conditional branch in it, where the code leaves the line that
+ * it has come to. Control may leave a segment at its branches, and then has made the first ones of its references only. The
+ * accesses of an instruction that vary are a segment of their own, without code.
  *
  * Made by trace.c while instrumenting, serialised by Sonde; then constant, and read by all threads. Never freed.
  */

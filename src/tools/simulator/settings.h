@@ -12,7 +12,7 @@
 typedef struct cache_settings {
     bool simulates_caches;
     bool simulates_branches;
-    bool counts_branches;  /**< the tool counts how often conditional branches are taken: a segment may go on behind them */
+    bool counts_branches;  /**< the tool counts how often conditional branches are taken; else the trace tells what is left out then */
     const cache_model *model;
     cache_geometry geometries[CACHE_COUNT]; /**< those that the model has are complete */
     sn_trace *trace;                        /**< words.h; NULL when no caches are simulated */

@@ -354,6 +354,10 @@ static inline __attribute__((always_inline)) uint32_t enter_some(cache_simulatio
     uint64_t *counts = simulation->counts, *last_uses = simulation->code.last_uses, now = simulation->code.now;
     for (; tag < tag_count; tag++) {
         uint64_t number = cache_word_number(words[places[tag]]);
+        if (sums_up && number >= 2 * CACHE_WORD_NUMBERS && cache_word_is_left(number)) {
+            references -= cache_segment_packed(cache_word_left_out(number));
+            continue;
+        }
         if (sums_up && number >= 2 * CACHE_WORD_NUMBERS) {
             bool is_function = take_function(&frame, &words[places[tag]], tag_count - tag);
             tag += is_function ? 2 : 0;

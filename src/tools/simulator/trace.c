@@ -269,7 +269,7 @@ static bool begins_behind_branch(const draft *draft, unsigned index) {
     const cache_instruction *instruction = &draft->instructions[index];
     bool stays = line_at(instruction->address) == draft->last_line &&
                  line_at(instruction->address + instruction->length - 1) == draft->last_line;
-    return draft->may_have_left && !(cache_current.counts_branches && stays);
+    return draft->may_have_left && !stays;
 }
 
 static void begin_segment(draft *draft, unsigned index) {
@@ -279,6 +279,16 @@ static void begin_segment(draft *draft, unsigned index) {
     draft->number = cache_segment_new();
     draft->first_index = index;
     append_tag(draft->block, draft->number);
+}
+
+/** Where control leaves a segment at a branch, it does not come to the rest of its references. */
+static void tell_if_left(draft *draft, unsigned index, cache_segment_size rest) {
+    if (rest.reads + rest.writes != 0) {
+        sn_insert_taken(draft->block, index);
+        sn_value tag = sn_constant(draft->block, cache_word_left(rest));
+        sn_trace_append(draft->block, cache_current.trace, 1, &(sn_field){.offset = 0, .size = 8, .value = tag});
+        sn_insert_before(draft->block, draft->index);
+    }
 }
 
 static void end_segment(draft *draft, unsigned end) {
@@ -297,6 +307,9 @@ static void end_segment(draft *draft, unsigned end) {
     cache_segment_size rest = {0};
     for (unsigned index = end; index-- > draft->first_index;) {
         cache_instruction *instruction = &draft->instructions[index];
+        if ((instruction->shape & CACHE_CONDITIONAL) != 0 && !cache_current.counts_branches) {
+            tell_if_left(draft, index, rest);
+        }
         instruction->segment = draft->number;
         rest.reads += instruction->reads;
         rest.writes += instruction->writes;

@@ -5,8 +5,9 @@
  * references vary; or a tag, whose highest bit is set, which those of a program's addresses are not. The tag of a segment
  * (segments.h) says that control has entered it; the references behind it are the segment's first ones, in order, those left out
  * that need not be traced (runs.h): all of them, unless control has left at a branch. The tag of a cut
- * says that a signal or fault ended a pass before a site (sites.h); references that vary may go on behind it. Other tags tell
- * of calls (enum sn_frame_word, if the tool asks for them); they may stand inside of a segment.
+ * says that a signal or fault ended a pass before a site (sites.h); references that vary may go on behind it. If the tool does not
+ * count branches itself, another tag says how many references a segment did not come to, as control left it at a branch. Other
+ * tags tell of calls (enum sn_frame_word, if the tool asks for them); they may stand inside of a segment.
  *
  * A reference that faults may be at any address at all. One that looks like a tag is taken for one: then some counts are
  * wrong, and nothing else. (These addresses are those of the kernel.)
@@ -16,14 +17,18 @@
 #ifndef SONDE_TOOLS_SIMULATOR_WORDS_H
 #define SONDE_TOOLS_SIMULATOR_WORDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "model.h"
+#include "segments.h"
 
 /** Segments and sites are fewer than this. */
 #define CACHE_WORD_NUMBERS UINT32_C(0x20000000)
+/** The factor of writes that a segment did not come to; reads are fewer. */
+#define CACHE_WORD_LEFT_WRITES UINT32_C(0x8000)
 
-/** The tag of segment 0; the tags of cuts are behind those of the segments. As numbers of 32 bits with a sign, they take
+/** The tag of segment 0; other tags are behind those of the segments. As numbers of 32 bits with a sign, they take
     one instruction to append. */
 #define CACHE_WORD_TAGS UINT64_C(0xffffffff80000000)
 
@@ -47,10 +52,24 @@ static inline uint64_t cache_word_cut(uint32_t site) {
     return CACHE_WORD_TAGS + CACHE_WORD_NUMBERS + site;
 }
 
+/** Of what a segment did not come to; behind the tags of cuts. */
+static inline uint64_t cache_word_left(cache_segment_size left_out) {
+    return CACHE_WORD_TAGS + 2 * CACHE_WORD_NUMBERS + left_out.reads + (uint64_t)left_out.writes * CACHE_WORD_LEFT_WRITES;
+}
+
 /** What a tag tells: the number of a segment; of a cut, CACHE_WORD_NUMBERS and the site; others: twice CACHE_WORD_NUMBERS or
     more. */
 static inline uint64_t cache_word_number(uint64_t tag) {
     return tag - CACHE_WORD_TAGS;
+}
+
+/** Whether that is of cache_word_left(), being twice CACHE_WORD_NUMBERS or more; and how many references. */
+static inline bool cache_word_is_left(uint64_t number) {
+    return number < 4 * (uint64_t)CACHE_WORD_NUMBERS;
+}
+static inline cache_segment_size cache_word_left_out(uint64_t number) {
+    return (cache_segment_size){.reads = (uint16_t)(number % CACHE_WORD_LEFT_WRITES),
+                                .writes = (uint16_t)((number - 2 * (uint64_t)CACHE_WORD_NUMBERS) / CACHE_WORD_LEFT_WRITES)};
 }
 
 static inline uint64_t cache_word_address(uint64_t word) {
