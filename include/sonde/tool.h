@@ -519,6 +519,9 @@ uint64_t sn_call_frame_slot(const sn_call_frame *frame);
 sn_call_frame *sn_call_frame_of(sn_thread *thread);
 /** The frame below, NULL below the first one of a stack; may be called from SN_FAST functions. */
 sn_call_frame *sn_call_frame_below(sn_call_frame *frame);
+/** Where the first return address lies of the stack that the thread is on; 0: there is none yet. May be called from SN_FAST
+    functions, and for threads that stand still. */
+uint64_t sn_call_stack_start(sn_thread *thread);
 
 /**
  * What tells of frames in a trace, at the time that they come and go, among the tool's own records. A word's kind is in its

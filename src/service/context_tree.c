@@ -101,3 +101,9 @@ bool sn_call_frame_is_handler(const sn_call_frame *frame) { return frame->site =
 uint64_t sn_call_frame_slot(const sn_call_frame *frame) {
     return frame->slot == UINT64_MAX ? 0 : (frame->slot & ~SN_FRAME_MARKS) - SN_RETURN_ADDRESS_SIZE;
 }
+
+uint64_t sn_call_stack_start(sn_thread *thread) {
+    const sn_shadow_stack *stack = (const sn_shadow_stack *)thread->slots[sn_shadow.slots.current];
+    bool has_calls = stack && (const sn_call_frame *)thread->slots[sn_shadow.slots.end] > stack->frames + 1;
+    return has_calls ? sn_call_frame_slot(stack->frames + 1) : 0;
+}

@@ -117,6 +117,7 @@ static void start(void) {
     heap_current.file = heap_current.is_by_site ? sn_file_template("massif-out-file", massif_file) : sn_output_template("dmd.%p.json.gz");
     heap_cells_init();
     heap_totals_init();
+    heap_stacks_init();
     heap_dumps_init();
     if (heap_current.signal != 0) {
         sn_signal_reserve((int)heap_current.signal);
@@ -143,6 +144,7 @@ static void instrument(sn_block *block) {
         heap_time_instrument(block);
     }
     heap_accesses_instrument(block);
+    heap_stacks_instrument(block);
 }
 
 static void thread_start(sn_thread *thread) {
@@ -154,7 +156,13 @@ static void thread_start(sn_thread *thread) {
     heap_pages_thread_start();
 }
 
+static void thread_end(sn_thread *thread) {
+    heap_totals_thread_end(thread);
+    heap_stacks_end(thread);
+}
+
 static void fork_child(sn_thread *thread) {
+    heap_stacks_fork_child(thread);
     heap_cells_unlock();
     heap_timeline_fork_child();
     heap_totals_fork_child(thread, heap_timeline_last());
@@ -222,7 +230,7 @@ SN_EXPORT const sn_tool sn_tool_descriptor = {
     .start = start,
     .instrument = instrument,
     .thread_start = thread_start,
-    .thread_end = heap_totals_thread_end,
+    .thread_end = thread_end,
     .fork_child = fork_child,
     .memory_mapped = heap_pages_mapped,
     .memory_unmapped = heap_pages_unmapped,

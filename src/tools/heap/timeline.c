@@ -138,7 +138,7 @@ static heap_snapshot copy_of(const heap_snapshot *snapshot) {
 
 static heap_snapshot make_peak(void) {
     heap_snapshot peak = {.is_detailed = true, .is_peak = true};
-    peak.heap = heap_totals_peak(&peak.time);
+    peak.heap = heap_totals_peak(&peak.time, &peak.stacks);
     note_sites(&peak, bytes_at_peak);
     return peak;
 }

@@ -9,6 +9,7 @@
 #include "dumps.h"
 #include "ignored.h"
 #include "settings.h"
+#include "stacks.h"
 
 /** Instructions: those of blocks entered, less those behind taken branches. */
 static sn_counter entered, skipped;
@@ -19,7 +20,7 @@ static sn_slot next_slot, offset_slot, event_slot;
 static sn_slot ended_slot;
 
 static uint64_t live_bytes, live_extra, live_total, freed_bytes;
-static uint64_t peak_total, peak_bytes, peak_extra, peak_time;
+static uint64_t peak_total, peak_bytes, peak_extra, peak_stacks, peak_time; /**< the first: with stacks */
 static uint64_t milliseconds; /**< as last seen */
 /** The clock is looked at once in so many allocations and frees: as often as a millisecond needs. */
 static uint64_t events_between = 1;
@@ -112,15 +113,37 @@ SN_FAST static void look_at_time(sn_thread *thread) {
     }
 }
 
-SN_FAST static void note_peak(sn_thread *thread, uint64_t total) {
-    if (total <= __atomic_load_n(&peak_total, __ATOMIC_RELAXED)) {
+SN_FAST static void note_peak(sn_thread *thread, uint64_t heap, uint64_t stacks) {
+    if (heap + stacks <= __atomic_load_n(&peak_total, __ATOMIC_RELAXED)) {
         return;
     }
-    __atomic_store_n(&peak_total, total, __ATOMIC_RELAXED);
+    __atomic_store_n(&peak_total, heap + stacks, __ATOMIC_RELAXED);
     peak_bytes = __atomic_load_n(&live_bytes, __ATOMIC_RELAXED);
     peak_extra = __atomic_load_n(&live_extra, __ATOMIC_RELAXED);
+    peak_stacks = stacks;
     peak_time = time_of(thread);
     heap_cells_peak();
+}
+
+/** Heap and stacks are this now. */
+SN_FAST static void look_at_peak(sn_thread *thread, uint64_t heap, uint64_t stack_pointer) {
+    uint64_t stacks = heap_stacks_note(thread, stack_pointer);
+    note_peak(thread, heap, stacks);
+    heap_stacks_allow(thread, stack_pointer, __atomic_load_n(&peak_total, __ATOMIC_RELAXED) - heap - stacks);
+}
+
+/** The heap has grown. */
+SN_FAST static void heap_grew(sn_thread *thread, uint64_t heap) {
+    uint64_t stack_pointer = heap_current.counts_stacks ? sn_call_frame_slot(sn_call_frame_of(thread)) : 0;
+    if (stack_pointer != 0) {
+        look_at_peak(thread, heap, stack_pointer);
+    } else {
+        note_peak(thread, heap, 0);
+    }
+}
+
+SN_FAST void heap_stack_grew(sn_thread *thread, uint64_t stack_pointer) {
+    look_at_peak(thread, __atomic_load_n(&live_total, __ATOMIC_RELAXED), stack_pointer);
 }
 
 SN_FAST static uint64_t add_to(uint64_t *sum, uint64_t amount) {
@@ -130,7 +153,7 @@ SN_FAST static uint64_t add_to(uint64_t *sum, uint64_t amount) {
 SN_FAST static void come(sn_thread *thread, uint64_t bytes, uint64_t extra) {
     add_to(&live_bytes, bytes);
     add_to(&live_extra, extra);
-    note_peak(thread, add_to(&live_total, bytes + extra));
+    heap_grew(thread, add_to(&live_total, bytes + extra));
 }
 
 SN_FAST static void go(uint64_t bytes, uint64_t extra) {
@@ -188,7 +211,7 @@ SN_FAST void heap_measured(sn_thread *thread, sn_heap_block *block, uint64_t bef
         return;
     }
     add_to(&live_extra, slop - old_slop);
-    note_peak(thread, add_to(&live_total, slop - old_slop));
+    heap_grew(thread, add_to(&live_total, slop - old_slop));
 }
 
 /* ------------------------------------------------------------------------------------------------ in the engine */
@@ -217,8 +240,9 @@ heap_totals heap_totals_now(void) {
     return (heap_totals){__atomic_load_n(&live_bytes, __ATOMIC_RELAXED), __atomic_load_n(&live_extra, __ATOMIC_RELAXED)};
 }
 
-heap_totals heap_totals_peak(uint64_t *time) {
+heap_totals heap_totals_peak(uint64_t *time, uint64_t *stacks) {
     *time = peak_time;
+    *stacks = peak_stacks;
     return (heap_totals){peak_bytes, peak_extra};
 }
 

@@ -31,8 +31,11 @@ void heap_bytes_come(sn_thread *thread, sn_context context, uint64_t bytes);
 void heap_bytes_go(sn_thread *thread, sn_context context, uint64_t bytes);
 
 heap_totals heap_totals_now(void);
-/** At the peak: bytes and extra together were the most. *time: when, in the unit of the time axis. */
-heap_totals heap_totals_peak(uint64_t *time);
+/** At the peak: bytes, extra and stacks together were the most. *time: when, in the unit of the time axis. */
+heap_totals heap_totals_peak(uint64_t *time, uint64_t *stacks);
+
+/** In the code cache: the thread's stack has grown to there, by more than was allowed (stacks.h). */
+void heap_stack_grew(sn_thread *thread, uint64_t stack_pointer);
 
 /** In the engine: what the clock says, and how soon it is to be looked at again. heap_time() does so if it is the time axis. */
 void heap_look_at_clock(void);
