@@ -85,6 +85,8 @@ static void errors(void) {
     SEE(strlen(text) == 30);                                 /* error: jump */
     SEE(strnlen(text, 20) == 3);
     hide((void *)strnlen(text, 25));                         /* error: jump */
+    SEE(strcspn(text, "=#!?@;:,.-_+*%&/()") == 3);           /* error: jump */
+    SEE(strspn(text, "aefghijklmnopqrstuvwx") == 3);         /* error: jump */
     straight(block + 16, (const unsigned char *)words);
 }
 
@@ -145,6 +147,12 @@ static APART void wide_texts(unsigned size) {
     SEE(wcsrchr(text, 'b') != NULL);
     SEE(wcschr(text, 'b') != NULL);
     SEE(wcslen(text) != size);
+    wchar_t *near = alloca((size + 1) * sizeof *near);
+    wmemcpy(near, text, size);
+    SEE(wmemchr(near, 'b', size) != NULL);
+    SEE(wcsnlen(near, size) != size);
+    SEE(wmemcmp(near, text, size) != 0);
+    SEE(wcsncmp(near, text, size) != 0);
     free(text);
 }
 
@@ -167,7 +175,7 @@ static APART void moved_bits(void) {
 }
 
 static APART void texts(unsigned size) {
-    char *text = hide(malloc(size + 5)), *other = hide(malloc(size + 20)), *near = alloca(size + 1);
+    char *text = hide(malloc(size + 5)), *other = hide(malloc(size + 20)), *near = alloca(size + 1), *exact = hide(malloc(size + 1));
     memset(text, 'a', size);
     strcpy(text + size, "=yz");
     near[size] = 0;
@@ -180,11 +188,29 @@ static APART void texts(unsigned size) {
     SEE(memchr(text, '=', size + 1) != text + size);
     SEE(strnlen(text, size) != size);
     SEE(strncmp(near, text, size));
+    SEE(memchr(near, '!', size) != NULL);
+    SEE(memrchr(near, '!', size) != NULL);
+    SEE(strnlen(near, size) != size);
+    SEE(memcmp(near, text, size) != 0);
+    SEE(strncmp(near, text, size) != 0);
+    SEE(strncasecmp(near, text, size) != 0);
+    SEE(memmem(near, size, "!!", 2) != NULL);
+    SEE(strcspn(near, "=#!?@;:,.-_+*%&/()") != size);
+    SEE(strspn(near, "abcdefghijklmnopqrstuvwx") != size);
+    SEE(strpbrk(near, "=#!?@;:,.-_+*%&/()") != NULL);
+    memcpy(exact, near, size + 1);
+    SEE(strcspn(exact, "=#!?@;:,.-_+*%&/()") != size);
+    SEE(strspn(exact, "abcdefghijklmnopqrstuvwx") != size);
+    SEE(strpbrk(exact, "=#!?@;:,.-_+*%&/()") != NULL);
+    free(exact);
     strcpy(other, text);
     SEE(strcmp(other, text));
     SEE(memcmp(other, text, size + 4));
     SEE(strstr(text, "=y") != text + size);
     SEE(strcspn(text, "=") != size);
+    SEE(strcspn(text, "=#!?@;:,.-_+*%&/()") != size); /* a set of more than 16 */
+    SEE(strspn(text, "abcdefghijklmnopqrstuvwx") != size);
+    SEE(strpbrk(text, "=#!?@;:,.-_+*%&/()") != text + size);
     snprintf(other, size + 10, "%s%d", text, 12);
     SEE(strlen(other) != size + 5);
     free(text);

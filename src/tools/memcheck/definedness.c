@@ -294,6 +294,11 @@ static void follow_stack(sn_block *block, unsigned index, bool and_below) {
 /** Whether the function that the block has come to keeps data below the stack pointer; blocks are made one at a time. */
 static bool is_below_stack;
 
+/** Whether the block is of a function of the C library that looks at more than counts: what it is given was looked at when it began. */
+static bool looks_behind(const sn_block *block) {
+    return mc_checks_is_library(sn_block_address(block)) && mc_strings_look_behind(sn_block_reached_in(block));
+}
+
 static bool check(sn_block *block, unsigned index) {
     unsigned kind = sn_block_instruction(block, index)->kind;
     sn_insert_before(block, index);
@@ -307,13 +312,10 @@ static bool check(sn_block *block, unsigned index) {
     if (kind == SN_KIND_OTHER && moves_stack(block, index)) {
         follow_stack(block, index, is_below_stack);
     }
-    any |= check_addresses(block, index);
+    any |= !looks_behind(block) && check_addresses(block, index);
     switch (kind) {
     case SN_KIND_CONDITIONAL:
-        if (mc_checks_is_library(sn_block_address(block)) && mc_strings_look_behind(sn_block_reached_in(block))) {
-            return any;
-        }
-        return check_condition(block, index) || any;
+        return (!looks_behind(block) && check_condition(block, index)) || any;
     case SN_KIND_JUMP_INDIRECT:
     case SN_KIND_CALL_INDIRECT: return check_target(block, index) || any;
     default: return any;
@@ -321,6 +323,12 @@ static bool check(sn_block *block, unsigned index) {
 }
 
 /* ------------------------------------------------------------------------------------------------ system calls */
+
+SN_FAST void mc_define_result(sn_thread *thread) {
+    if (shadow != NULL) {
+        sn_shadow_set_register(thread, sn_shadow_result_register(), 0);
+    }
+}
 
 uint64_t mc_undefined_argument(sn_thread *thread, unsigned argument, mc_origin *origin) {
     uint8_t reg = sn_shadow_system_call_register(argument);

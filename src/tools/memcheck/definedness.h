@@ -41,6 +41,9 @@ void mc_definedness_thread_end(sn_thread *thread);
 /** Report what the running thread has found and nobody has been told of yet: mc_checks_tell() does. */
 void mc_definedness_tell(sn_thread *thread);
 
+/** From SN_FAST functions: what the function returns that is about to return has a value. */
+void mc_define_result(sn_thread *thread);
+
 /** The undefined bits of an argument (from 0) of the system call that the thread is about to make, and where they were made; and make
     them defined. */
 uint64_t mc_undefined_argument(sn_thread *thread, unsigned argument, mc_origin *origin);

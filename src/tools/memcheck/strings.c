@@ -28,6 +28,11 @@ typedef enum work {
     LAST,       /**< (string, byte): all of it, which must have values */
     LAST_WIDE,  /**< the same of wide characters */
     LENGTH_N,   /**< (string, most bytes) */
+    FIND_WIDE,     /**< of wide characters, as all that is WIDE: (from, character, number) */
+    LENGTH_N_WIDE, /**< (string, most) */
+    COMPARE_STRINGS_N_WIDE, /**< (left, right, most) */
+    SPAN,       /**< (string, set): up to the first byte that is not of the set */
+    SPAN_TO,    /**< (string, set): up to the first one that is */
     CHARACTER,  /**< (string, byte): up to it, or to the end */
     COMPARE_STRINGS,   /**< (left, right) */
     COMPARE_STRINGS_N, /**< (left, right, most bytes) */
@@ -47,8 +52,9 @@ typedef struct function {
 static const function functions[] = {
     {"memcpy", COPY, true}, {"__memcpy_chk", COPY, true}, {"mempcpy", COPY, true}, {"__mempcpy_chk", COPY, true},
     {"memmove", COPY, false}, {"__memmove_chk", COPY, false}, {"memset", FILL, false}, {"__memset_chk", FILL, false},
-    {"memchr", FIND, false}, {"memcmp", COMPARE, false}, {"strlen", LENGTH, false},
-    {"strnlen", LENGTH_N, false}, {"strchr", CHARACTER, false}, {"strchrnul", CHARACTER, false},
+    {"memchr", FIND, false}, {"wmemchr", FIND_WIDE, false},
+    {"wcsnlen", LENGTH_N_WIDE, false}, {"wcsncmp", COMPARE_STRINGS_N_WIDE, false}, {"memcmp", COMPARE, false}, {"strlen", LENGTH, false},
+    {"strspn", SPAN, false}, {"strcspn", SPAN_TO, false}, {"strpbrk", SPAN_TO, false}, {"strnlen", LENGTH_N, false}, {"strchr", CHARACTER, false}, {"strchrnul", CHARACTER, false},
     {"strrchr", LAST, false}, {"wcsrchr", LAST_WIDE, false}, {"strcmp", COMPARE_STRINGS, false},
     {"strncmp", COMPARE_STRINGS_N, false}, {"strcpy", COPY_STRING, true}, {"stpcpy", COPY_STRING, true},
     {"strncpy", COPY_STRING_N, true}, {"stpncpy", COPY_STRING_N, true}, {"strcat", APPEND, true}, {"strncat", APPEND_N, true},
@@ -80,11 +86,51 @@ static const body *known_body(uint64_t address) {
     return NULL;
 }
 
-bool mc_strings_know(uint64_t address) { return known_body(address) != NULL; }
+static SN_FAST bool looks_behind(work does) {
+    return does == FIND || does == FIND_WIDE || does == LAST || does == LAST_WIDE || does == LENGTH_N || does == LENGTH_N_WIDE ||
+           does == COMPARE_STRINGS_N_WIDE || does == SPAN || does == SPAN_TO;
+}
+
+/** Some of these functions leave their work, by a jump, to one that has no name: known by its being reached in the frame of such a call,
+    which the thread's slots hold, frame and call site. */
+static sn_slot frame_slot, site_slot;
+static struct {
+    uint64_t items[MOST_BODIES];
+    unsigned count;
+} successors;
+
+static SN_FAST void note_frame(sn_thread *thread, const sn_call_frame *frame) {
+    if (frame != NULL) {
+        *sn_slot_of(thread, frame_slot) = (uint64_t)(uintptr_t)frame;
+        *sn_slot_of(thread, site_slot) = frame->site;
+    }
+}
+
+static bool is_successor(uint64_t address) {
+    for (unsigned i = 0; i < successors.count; i++) {
+        if (successors.items[i] == address) {
+            return true;
+        }
+    }
+    sn_thread *thread = sn_running_thread();
+    sn_call_frame *frame = thread != NULL ? sn_call_frame_of(thread) : NULL;
+    bool is_here = frame != NULL && frame->target == address;
+    while (is_here && frame != NULL && frame->site == 0) { /* what was jumped to lies above what jumped there */
+        frame = sn_call_frame_below(frame);
+    }
+    bool goes_on = is_here && frame != NULL && (uint64_t)(uintptr_t)frame == *sn_slot_of(thread, frame_slot) &&
+                   frame->site == *sn_slot_of(thread, site_slot);
+    if (goes_on && successors.count < MOST_BODIES) {
+        successors.items[successors.count++] = address;
+    }
+    return goes_on;
+}
+
+bool mc_strings_know(uint64_t address) { return known_body(address) != NULL || is_successor(address); }
 
 bool mc_strings_look_behind(uint64_t address) {
     const body *known = known_body(address);
-    return known != NULL && (known->of->does == LAST || known->of->does == LAST_WIDE || known->of->does == LENGTH_N);
+    return known != NULL ? looks_behind(known->of->does) : is_successor(address);
 }
 
 /* ----------------------------------------------------------------------------------- what a function will access */
@@ -134,19 +180,64 @@ static SN_FAST uint64_t check_search(sn_thread *thread, const mc_site *of, uint6
     return done;
 }
 
-/** All of a text of wide characters, in bytes. */
-static SN_FAST uint64_t check_wide_text(sn_thread *thread, const mc_site *of, uint64_t from) {
-    enum { WIDE = 4 };
-    for (uint64_t done = 0;; done += WIDE) {
+/** Of a search for a byte that is of a set, or is not: how many bytes are read, the one that ends it among them. */
+static SN_FAST uint64_t check_span(sn_thread *thread, const mc_site *of, uint64_t text, uint64_t set, uint64_t set_size, bool ends_in_set) {
+    enum { BITS = 64 };
+    volatile uint64_t members[256 / BITS]; /* no call of memset() is made of it */
+    for (unsigned i = 0; i < 256 / BITS; i++) {
+        members[i] = 0;
+    }
+    for (uint64_t i = 0; i < set_size; i++) {
+        uint8_t byte = ((const uint8_t *)(uintptr_t)set)[i];
+        members[byte / BITS] |= UINT64_C(1) << byte % BITS;
+    }
+    for (uint64_t done = 0;; done++) {
+        if (reach_of(text + done, 1) == 0) {
+            mc_checks_note(thread, of, text + done);
+            return done;
+        }
+        uint8_t byte = ((const uint8_t *)(uintptr_t)text)[done];
+        bool is_member = members[byte / BITS] >> byte % BITS & 1;
+        if (byte == 0 || is_member == ends_in_set) {
+            return done + 1;
+        }
+    }
+}
+
+#define WIDE 4 /* bytes of a wide character */
+#define NO_LIMIT (UINT64_MAX / 2 / WIDE)
+
+static SN_FAST uint32_t wide_at(uint64_t address) { return *(const uint32_t *)(uintptr_t)address; }
+
+/** check_search() of wide characters: `most` counts them, what is returned are bytes. */
+static SN_FAST uint64_t check_wide_search(sn_thread *thread, const mc_site *of, uint64_t from, uint64_t most, uint32_t wanted, bool at_end) {
+    for (uint64_t done = 0; done / WIDE < most; done += WIDE) {
         uint64_t good = reach_of(from + done, WIDE);
         if (good < WIDE) {
             mc_checks_note(thread, of, from + done + good);
             return done;
         }
-        if (*(const uint32_t *)(uintptr_t)(from + done) == 0) {
+        uint32_t found = wide_at(from + done);
+        if (found == wanted || (at_end && found == 0)) {
             return done + WIDE;
         }
     }
+    return most * WIDE;
+}
+
+/** Both sides of a comparison of texts of wide characters: up to the first difference, or their end. */
+static SN_FAST uint64_t check_wide_comparison(sn_thread *thread, const mc_site *of, uint64_t left, uint64_t right, uint64_t most) {
+    for (uint64_t done = 0; done / WIDE < most; done += WIDE) {
+        bool has_left = reach_of(left + done, WIDE) == WIDE, has_right = reach_of(right + done, WIDE) == WIDE;
+        if (!has_left || !has_right) {
+            mc_checks_note(thread, of, (has_left ? right : left) + done);
+            return done;
+        }
+        if (wide_at(left + done) != wide_at(right + done) || wide_at(left + done) == 0) {
+            return done + WIDE;
+        }
+    }
+    return most * WIDE;
 }
 
 /** Both sides are read up to the first difference. */
@@ -206,7 +297,11 @@ static SN_FAST void check_string_copy(sn_thread *thread, const body *of, const u
 static SN_FAST bool body_begins(sn_thread *thread, sn_hooked_call *call) {
     const body *of = call->hook->data;
     const uint64_t *arguments = call->arguments;
+    uint64_t size;
     bool is_good;
+    if (looks_behind(of->of->does)) {
+        note_frame(thread, call->frame);
+    }
     switch (of->of->does) {
     case COPY:
         check_range(thread, of->reads, arguments[1], arguments[2]);
@@ -216,7 +311,20 @@ static SN_FAST bool body_begins(sn_thread *thread, sn_hooked_call *call) {
         check_range(thread, of->writes, arguments[0], arguments[2]);
         break;
     case FIND:
-        check_search(thread, of->reads, arguments[0], arguments[2], (uint8_t)arguments[1], false, &is_good);
+        size = check_search(thread, of->reads, arguments[0], arguments[2], (uint8_t)arguments[1], false, &is_good);
+        mc_definedness_look(thread, of->values, arguments[0], size);
+        break;
+    case FIND_WIDE:
+        size = check_wide_search(thread, of->reads, arguments[0], arguments[2], (uint32_t)arguments[1], false);
+        mc_definedness_look(thread, of->values, arguments[0], size);
+        break;
+    case LENGTH_N_WIDE:
+        mc_definedness_look(thread, of->values, arguments[0], check_wide_search(thread, of->reads, arguments[0], arguments[1], 0, true));
+        break;
+    case COMPARE_STRINGS_N_WIDE:
+        size = check_wide_comparison(thread, of->reads, arguments[0], arguments[1], arguments[2]);
+        mc_definedness_look(thread, of->values, arguments[0], size);
+        mc_definedness_look(thread, of->values, arguments[1], size);
         break;
     case COMPARE:
         check_comparison(thread, of->reads, arguments[0], arguments[1], arguments[2], false);
@@ -228,10 +336,17 @@ static SN_FAST bool body_begins(sn_thread *thread, sn_hooked_call *call) {
         mc_definedness_look(thread, of->values, arguments[0], check_search(thread, of->reads, arguments[0], UINT64_MAX / 2, 0, true, &is_good));
         break;
     case LAST_WIDE:
-        mc_definedness_look(thread, of->values, arguments[0], check_wide_text(thread, of->reads, arguments[0]));
+        mc_definedness_look(thread, of->values, arguments[0], check_wide_search(thread, of->reads, arguments[0], NO_LIMIT, 0, true));
         break;
     case LENGTH_N:
         mc_definedness_look(thread, of->values, arguments[0], check_search(thread, of->reads, arguments[0], arguments[1], 0, true, &is_good));
+        break;
+    case SPAN:
+    case SPAN_TO:
+        size = check_search(thread, of->reads, arguments[1], UINT64_MAX / 2, 0, true, &is_good);
+        mc_definedness_look(thread, of->values, arguments[1], size);
+        size = check_span(thread, of->reads, arguments[0], arguments[1], size, of->of->does == SPAN_TO);
+        mc_definedness_look(thread, of->values, arguments[0], size);
         break;
     case CHARACTER:
         check_search(thread, of->reads, arguments[0], UINT64_MAX / 2, (uint8_t)arguments[1], true, &is_good);
@@ -245,7 +360,13 @@ static SN_FAST bool body_begins(sn_thread *thread, sn_hooked_call *call) {
     default:
         check_string_copy(thread, of, arguments);
     }
-    return false;
+    return looks_behind(of->of->does);
+}
+
+/** What a function makes of what it was given has a value: that was looked at when it began. */
+static SN_FAST void body_ends(sn_thread *thread, sn_hooked_call *call) {
+    (void)call;
+    mc_define_result(thread);
 }
 
 /* ----------------------------------------------------------------------------------------- finding the bodies */
@@ -274,7 +395,8 @@ static void add_body(const function *of, uint64_t address) {
         made->reads = mc_checks_site(address, 1, false);
         made->writes = mc_checks_site(address, 1, true);
         made->values = mc_definedness_site(address);
-        made->hook = (sn_hook){.address = address, .way = SN_HOOK_FAST, .begin = body_begins, .data = made};
+        made->hook = (sn_hook){.address = address, .way = SN_HOOK_FAST, .begin = body_begins,
+                               .end = looks_behind(of->does) ? body_ends : NULL, .data = made};
         bodies[body_count] = made;
         __atomic_store_n(&body_count, body_count + 1, __ATOMIC_RELEASE);
     }
@@ -298,6 +420,8 @@ static bool resolver_begins(sn_thread *thread, sn_hooked_call *call) {
 }
 
 void mc_strings_init(void) {
+    frame_slot = sn_slot_new();
+    site_slot = sn_slot_new();
     for (unsigned i = 0; i < FUNCTIONS; i++) {
         resolvers[i] = (sn_hook){.function = functions[i].name, .module = "libc.so*", .resolvers = true, .way = SN_HOOK_SLOW,
                                  .begin = resolver_begins, .data = (void *)&functions[i]};
