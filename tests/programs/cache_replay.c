@@ -80,7 +80,7 @@ static void read_references(void) {
 }
 
 static void add_word(const cache_reference *reference, bool varies) {
-    uint64_t size = reference->size == CACHE_WORD_USUAL_SIZE && !varies ? 0 : reference->size;
+    uint64_t size = varies ? reference->size : cache_word_size_mark(reference->size);
     uint64_t role = !varies ? 0 : reference->kind == CACHE_WRITE ? SN_ROLE_WRITTEN : SN_ROLE_READ;
     words[word_count++] = reference->address | size << CACHE_WORD_SIZE_SHIFT | role << CACHE_WORD_ROLE_SHIFT;
 }
@@ -90,7 +90,7 @@ static void add_segment(size_t first, size_t end) {
     const cache_reference *fetch = references[first].kind == CACHE_FETCH ? &references[first++] : NULL;
     cache_segment_reference *known = calloc(MOST_REFERENCES, sizeof *known);
     cache_segment segment = {.references = known, .reference_count = (uint32_t)(end - first), .varies = fetch == NULL};
-    cache_segment_lines lines = {CACHE_NO_CODE_LINE, CACHE_NO_CODE_LINE};
+    cache_code_lines lines = {CACHE_NO_CODE_LINE, CACHE_NO_CODE_LINE};
     uint32_t number = cache_segment_new();
     if (fetch != NULL) {
         uint64_t line = cache_current.geometries[CACHE_I1].line;

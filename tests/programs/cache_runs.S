@@ -130,6 +130,58 @@ again:
     test $2, %bl
     jnz left
     mov %rcx, 3456(%r13)
+
+    /* several places in turn, each to both sides, and what is in both of two */
+    mov 3540(%r13), %rax
+    mov 3700(%r13), %rcx
+    mov %rax, 3550(%r13)
+    mov %rcx, 3690(%r13)
+    mov 3530(%r13), %al
+    mov 3600(%r13), %ecx
+    mov %al, 3590(%r13)
+    mov 3717(%r13), %rax
+    mov 3576(%r13), %rcx
+    mov %rax, 3696(%r13)
+    movups 3586(%r13), %xmm0
+    mov 3536(%r13), %ecx
+
+    /* one beyond both ends of another */
+    mov 3844(%r13), %al
+    movups %xmm0, 3838(%r13)
+    mov 3860(%r13), %rax
+    mov 3832(%r13), %rcx
+
+    /* on behind branches, whichever way these go */
+    mov 3900(%r13), %rax
+    test $4, %bl
+    jnz 1f
+    mov %rax, 3910(%r13)
+1:  mov 3905(%r13), %rcx
+    test $2, %bl
+    jnz left
+    mov 3890(%r13), %rdx
+    mov %rdx, 3920(%r13)
+    test $8, %bl
+    jnz left
+    mov 3896(%r13), %al
+    mov 3940(%r13), %al
+
+    /* more places than are kept, and so far apart that small caches have them in one set */
+    mov 100(%r13), %al
+    mov 240(%r13), %al
+    mov 400(%r13), %al
+    mov 700(%r13), %al
+    mov 1000(%r13), %al
+    mov 1100(%r13), %al
+    mov 1300(%r13), %al
+    mov 1500(%r13), %al
+    mov 1600(%r13), %al
+    mov 110(%r13), %al
+    mov 2400(%r13), %al
+    mov 250(%r13), %rcx
+    mov 4050(%r13), %rcx
+    mov 96(%r13), %rcx
+    mov 1310(%r13), %rcx
 left:
     inc %ebx
     cmp $150, %ebx

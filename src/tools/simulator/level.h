@@ -21,11 +21,32 @@ typedef struct cache_level {
     uint32_t ways;
     uint32_t stride;     /**< tags from one set to the next */
     uint32_t line_shift; /**< line number = address >> line_shift */
-    void *memory;        /**< that `tags` is in */
+    uint32_t set_bits;
+    /** Or else, for sets of more than one such vector and up to two: 32 bits for each way, two vectors' worth side by side for each set,
+        the last used first: cache_level_name(), and 1, 0 for an empty one. NULL: there are `tags`. Only the passes that
+        x86_64/vector_passes.c has for such levels know of it. */
+    uint32_t *names;
+    void *memory;        /**< that the one or the other is in */
 } cache_level;
 
 void cache_level_init(cache_level *level, const cache_geometry *geometry);
 void cache_level_release(cache_level *level);
+
+/** Have `names` instead of `tags`, if it can be. Before it is used. */
+void cache_level_name_lines(cache_level *level);
+
+/** What of a line is above the bits that give the set, in 32 bits. The client's memory is below 2^31 and from 2^44 to 3 * 2^43, the
+    vdso elsewhere below 2^47: lines of different parts have different names, as address bits 12 to 43 are there, and bit 44 where bit 43
+    is, which the second part does not have. */
+static inline uint32_t cache_level_name(const cache_level *level, uint64_t line) {
+    uint64_t above = line >> level->set_bits;
+    return (uint32_t)(above ^ above >> 32 << 31);
+}
+
+/** The names of the set of a line. */
+static inline uint32_t *cache_level_names(const cache_level *level, uint64_t line) {
+    return level->names + (line & level->set_mask) * 2 * CACHE_LEVEL_VECTOR;
+}
 
 /** The first tag of the set of a line. */
 static inline uint64_t *cache_level_set(const cache_level *level, uint64_t line) {
@@ -58,7 +79,8 @@ static inline bool cache_level_use(cache_level *level, uint64_t line) {
 
 /** The line at that address will be used soon: have the memory of its set fetched, of which the beginning mostly does. */
 static inline void cache_level_expect(const cache_level *level, uint64_t address) {
-    __builtin_prefetch(cache_level_set(level, address >> level->line_shift), 1);
+    uint64_t line = address >> level->line_shift;
+    __builtin_prefetch(level->names != NULL ? (void *)cache_level_names(level, line) : (void *)cache_level_set(level, line), 1);
 }
 
 /** Use all of these lines. Returns whether all were there. */

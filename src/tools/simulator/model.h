@@ -23,6 +23,12 @@ typedef struct cache_reference {
     uint32_t site;        /**< of the instruction that refers: cache_site_address() */
 } cache_reference;
 
+/** A reference that has missed the first level. */
+typedef struct cache_miss {
+    cache_reference reference;
+    uint64_t *counters; /**< where simulate.c counts it, by level */
+} cache_miss;
+
 typedef struct cache_model {
     const char *name;
     bool has[CACHE_COUNT];        /**< which caches, the first levels among them */
@@ -34,11 +40,9 @@ typedef struct cache_model {
     /** A core's memory; NULL, both, if the model needs none. */
     void *(*core_new)(void);
     void (*core_free)(void *core);
-    /** A miss at that address will be told soon: time to have the memory of the caches ready that it will be looked for in. */
-    void (*expect)(const void *core, uint64_t address);
-    /** How many levels a reference misses that has missed the first: 1 if all of it is in the second. Called for the misses
-        of a thread in the order of its references. One that spans lines comes as a whole if any of them is missing. */
-    unsigned (*miss)(void *core, const cache_reference *reference);
+    /** How many levels each of some references misses that have missed the first: 1 if all of it is in the second. Called for
+        the misses of a thread in the order of its references. One that spans lines comes as a whole if any of them is missing. */
+    void (*miss)(void *core, const cache_miss *misses, uint32_t count, uint8_t *levels);
 } cache_model;
 
 extern const cache_model cache_model_cachegrind, cache_model_hierarchy;

@@ -13,14 +13,12 @@ static void start(const cache_geometry *geometries) {
     last = cache_shared_level_new(&geometries[CACHE_LL]);
 }
 
-static void expect(const void *core, uint64_t address) {
+static void miss(void *core, const cache_miss *misses, uint32_t count, uint8_t *levels) {
     (void)core;
-    cache_shared_level_expect(last, address);
-}
-
-static unsigned miss(void *core, const cache_reference *reference) {
-    (void)core;
-    return cache_shared_level_refer(last, reference->address, reference->size) ? 1 : 2;
+    cache_shared_level_refer_all(last, misses, count, levels);
+    for (uint32_t i = 0; i < count; i++) {
+        levels[i] = levels[i] ? 1 : 2;
+    }
 }
 
 const cache_model cache_model_cachegrind = {
@@ -35,6 +33,5 @@ const cache_model cache_model_cachegrind = {
         },
     .level_names = {"1", "LL"},
     .start = start,
-    .expect = expect,
     .miss = miss,
 };

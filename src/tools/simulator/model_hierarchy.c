@@ -85,15 +85,8 @@ static void watch(core *mine, const cache_reference *reference) {
     }
 }
 
-static void expect(const void *data, uint64_t address) {
-    const core *mine = data;
-    cache_level_expect(&mine->second, address);
-    cache_shared_level_expect(last, address);
-}
-
-static unsigned miss(void *data, const cache_reference *reference) {
-    core *mine = data;
-    unsigned missed = 1;
+static uint8_t miss_one(core *mine, const cache_reference *reference) {
+    uint8_t missed = 1;
     if (!cache_level_refer(&mine->second, reference->address, reference->size)) {
         missed = cache_shared_level_refer(last, reference->address, reference->size) ? 2 : 3;
     }
@@ -101,6 +94,17 @@ static unsigned miss(void *data, const cache_reference *reference) {
         watch(mine, reference);
     }
     return missed;
+}
+
+static void miss(void *data, const cache_miss *misses, uint32_t count, uint8_t *levels) {
+    core *mine = data;
+    for (uint32_t i = 0; i < count; i++) {
+        cache_level_expect(&mine->second, misses[i].reference.address);
+        cache_shared_level_expect(last, misses[i].reference.address);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        levels[i] = miss_one(mine, &misses[i].reference);
+    }
 }
 
 const cache_model cache_model_hierarchy = {
@@ -117,6 +121,5 @@ const cache_model cache_model_hierarchy = {
     .start = start,
     .core_new = core_new,
     .core_free = core_free,
-    .expect = expect,
     .miss = miss,
 };

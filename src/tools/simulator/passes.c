@@ -37,6 +37,16 @@ static uint32_t collect(const uint8_t *marks, uint32_t from, uint32_t to, uint32
     return count;
 }
 
+static void locate(const cache_piece *piece, const uint32_t *numbers, uint32_t count, uint32_t *tags) {
+    uint32_t tag = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        while (tag + 1 < piece->tag_count && cache_piece_first_reference(piece, tag + 1) <= (int32_t)numbers[i]) {
+            tag++;
+        }
+        tags[i] = tag;
+    }
+}
+
 uint32_t cache_passes_plain_use(cache_level *level, const uint64_t *lines, const uint32_t *numbers, uint32_t count,
                                 uint32_t *missed) {
     uint32_t misses = 0;
@@ -52,4 +62,4 @@ bool cache_passes_plain_use_line(cache_level *level, uint64_t line) {
 }
 
 const cache_passes cache_passes_plain = {
-    .split = split, .collect = collect, .use = cache_passes_plain_use, .use_line = cache_passes_plain_use_line};
+    .split = split, .collect = collect, .locate = locate, .use = cache_passes_plain_use, .use_line = cache_passes_plain_use_line};

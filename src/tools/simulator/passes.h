@@ -22,7 +22,13 @@ typedef struct cache_piece {
         is the word before; behind the last one, there is the number of words. */
     int32_t places[CACHE_PIECE_WORDS + 2 + CACHE_PIECE_SPARE];
     uint32_t spanning[CACHE_PIECE_WORDS + CACHE_PIECE_SPARE];  /**< numbers of references that may be in two lines or more */
+    uint64_t tag_marks[CACHE_PIECE_WORDS / 64 + 1]; /**< for `locate`, if it is to use them: a bit for each word */
 } cache_piece;
+
+/** The number that the first reference behind a tag has, if there is one. */
+static inline int32_t cache_piece_first_reference(const cache_piece *piece, uint32_t tag) {
+    return piece->places[tag] + 1 - (int32_t)tag;
+}
 
 typedef struct cache_passes {
     /** Take words apart, and add them to the piece, which has its first tag. `count` is at most CACHE_PIECE_WORDS. */
@@ -33,6 +39,8 @@ typedef struct cache_passes {
     /** Have a cache use lines[number] for each of the numbers. Those that were not there go to `missed`, which has room for
         one more than all; returns how many. */
     uint32_t (*use)(cache_level *level, const uint64_t *lines, const uint32_t *numbers, uint32_t count, uint32_t *missed);
+    /** For each of the numbers of references, which ascend, the last tag before it. */
+    void (*locate)(const cache_piece *piece, const uint32_t *numbers, uint32_t count, uint32_t *tags);
     /** Have a cache use one line: cache_level_use(). */
     bool (*use_line)(cache_level *level, uint64_t line);
 } cache_passes;
@@ -44,7 +52,7 @@ uint32_t cache_passes_plain_use(cache_level *level, const uint64_t *lines, const
                                 uint32_t *missed);
 bool cache_passes_plain_use_line(cache_level *level, uint64_t line);
 
-/** The fastest that the processor can do for a cache of so many ways. x86_64/vector_passes.c. */
-const cache_passes *cache_passes_best(uint32_t ways);
+/** The fastest that the processor can do for such a cache, which is prepared for it. x86_64/vector_passes.c. */
+const cache_passes *cache_passes_best(cache_level *level);
 
 #endif

@@ -65,27 +65,63 @@ static bool is_uncertain(const sn_operand *operand, const cache_motion *motion) 
 }
 
 void cache_run_begin(cache_run *run, const sn_operand *operand, const cache_motion *motion) {
-    *run = (cache_run){.is_open = !is_uncertain(operand, motion), .first = *operand, .high = operand->size};
+    *run = (cache_run){.is_open = !is_uncertain(operand, motion), .first = *operand, .high = operand->size, .window_count = 1};
+    run->windows[0].high = operand->size;
 }
 
-cache_run_place cache_run_take(cache_run *run, const sn_operand *operand, const cache_motion *motion, uint64_t line,
-                               int64_t *low) {
+static int64_t least(int64_t one, int64_t other) {
+    return one < other ? one : other;
+}
+
+static int64_t most(int64_t one, int64_t other) {
+    return one > other ? one : other;
+}
+
+/** What becomes of the window if bytes are added. Those that reach beyond both of its ends are apart. */
+static cache_run_where grow(cache_window *window, int64_t low, int64_t high, int64_t longest) {
+    cache_window grown = {window->first, least(window->low, low), most(window->high, high)};
+    bool is_lower = grown.low != window->low, is_higher = grown.high != window->high;
+    if (grown.high - grown.low > longest || (is_lower && is_higher)) {
+        return CACHE_RUN_APART;
+    }
+    *window = grown;
+    return is_lower ? CACHE_RUN_BELOW : is_higher ? CACHE_RUN_ABOVE : CACHE_RUN_WITHIN;
+}
+
+/** The bytes are less than a run away from all others. */
+static cache_run_place place_bytes(cache_run *run, int64_t low, int64_t high, int64_t longest) {
+    unsigned first = run->window_count > CACHE_RUN_WINDOWS ? run->window_count - CACHE_RUN_WINDOWS : 0;
+    for (unsigned number = first; number < run->window_count; number++) {
+        cache_window *window = &run->windows[number % CACHE_RUN_WINDOWS];
+        if (window->low <= low && high <= window->high) {
+            return (cache_run_place){CACHE_RUN_WITHIN, number, low - window->first};
+        }
+    }
+    for (unsigned number = first; number < run->window_count; number++) {
+        cache_window *window = &run->windows[number % CACHE_RUN_WINDOWS];
+        cache_run_where where = grow(window, low, high, longest);
+        if (where != CACHE_RUN_APART) {
+            return (cache_run_place){where, number, low - window->first};
+        }
+    }
+    run->windows[run->window_count % CACHE_RUN_WINDOWS] = (cache_window){low, low, high};
+    return (cache_run_place){CACHE_RUN_APART, run->window_count++, 0};
+}
+
+cache_run_place cache_run_take(cache_run *run, const sn_operand *operand, const cache_motion *motion, const cache_reach *reach) {
     const sn_operand *first = &run->first;
     if (!run->is_open || operand->base != first->base || operand->index != first->index || operand->scale != first->scale ||
         operand->segment != first->segment || is_uncertain(operand, motion)) {
-        return CACHE_RUN_OUTSIDE;
+        return (cache_run_place){.where = CACHE_RUN_OUTSIDE};
     }
-    *low = operand->displacement - first->displacement + run->moved;
-    int64_t high = *low + operand->size;
-    int64_t all_low = *low < run->low ? *low : run->low, all_high = high > run->high ? high : run->high;
-    bool goes_one_way = all_low == 0 || all_high == first->size;
-    if (!goes_one_way || all_high - all_low > (int64_t)line) {
-        return CACHE_RUN_OUTSIDE;
+    int64_t low = operand->displacement - first->displacement + run->moved, high = low + operand->size;
+    int64_t all_low = least(run->low, low), all_high = most(run->high, high);
+    if (all_high - all_low > reach->run) {
+        return (cache_run_place){.where = CACHE_RUN_OUTSIDE};
     }
-    bool extends = all_low != run->low || all_high != run->high;
     run->low = all_low;
     run->high = all_high;
-    return extends ? CACHE_RUN_EXTENDS : CACHE_RUN_WITHIN;
+    return place_bytes(run, low, high, reach->window);
 }
 
 void cache_run_follow(cache_run *run, const sn_operand *operands, unsigned count, const cache_motion *motion) {

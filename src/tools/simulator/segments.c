@@ -22,7 +22,7 @@ static cache_segments *grown(cache_segments *from) {
     to->room = from == NULL ? FIRST_ROOM : 2 * from->room;
     to->segments = cache_memory_new(to->room, sizeof *to->segments);
     to->lines = cache_memory_new(to->room, sizeof *to->lines);
-    to->sums = cache_memory_new(to->room, sizeof *to->sums);
+    to->sizes = cache_memory_new(to->room, sizeof *to->sizes);
     if (from == NULL) {
         to->count = CACHE_NO_SEGMENT + 1;
         return to;
@@ -30,7 +30,7 @@ static cache_segments *grown(cache_segments *from) {
     to->count = from->count;
     memcpy(to->segments, from->segments, from->count * sizeof *to->segments);
     memcpy(to->lines, from->lines, from->count * sizeof *to->lines);
-    memcpy(to->sums, from->sums, from->count * sizeof *to->sums);
+    memcpy(to->sizes, from->sizes, from->count * sizeof *to->sizes);
     return to;
 }
 
@@ -46,10 +46,11 @@ uint32_t cache_segment_new(void) {
     return __atomic_fetch_add(&table->count, 1, __ATOMIC_RELEASE);
 }
 
-void cache_segment_set(uint32_t number, const cache_segment *segment, cache_segment_lines lines, cache_segment_size size) {
+void cache_segment_set(uint32_t number, const cache_segment *segment, cache_code_lines lines, cache_segment_size size) {
     newest->segments[number] = *segment;
     newest->lines[number] = lines;
-    newest->sums[number] = (cache_segment_sums){lines, cache_segment_packed(size)};
+    newest->sizes[number] = cache_segment_packed(size);
+    cache_code_lines_add(lines, number);
 }
 
 const cache_segments *cache_segments_now(void) {

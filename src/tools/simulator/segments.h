@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 
+#include "code_cache.h"
 #include "model.h"
 
 /** Segment 0 has nothing in it. */
@@ -41,15 +42,10 @@ typedef struct cache_segment {
     const cache_segment_reference *references; /**< those traced, and behind them the others; if they vary: one, with what
                                                     all have in common */
     uint32_t reference_count;                  /**< traced */
-    uint8_t fetch_count;                       /**< 0: it is no code */
+    uint8_t fetch_count;                       /**< 0: it is no code; 2: the first one is of the first line only, and the
+                                                    second one brings the last line */
     bool varies;
 } cache_segment;
-
-/** The lines of I1 that a segment's code is in (code_cache.h): the first and the last, which may be the same one. If there
-    are two fetches, the first one is of the first line only, and the second one brings the last line. */
-typedef struct cache_segment_lines {
-    uint32_t first, last; /**< CACHE_NO_CODE_LINE, both: it is no code */
-} cache_segment_lines;
 
 /** How many references each execution of a segment makes, those left out of the trace included; not those that vary. */
 typedef struct cache_segment_size {
@@ -61,24 +57,18 @@ static inline uint64_t cache_segment_packed(cache_segment_size size) {
     return size.reads | (uint64_t)size.writes << 32;
 }
 
-/** What is needed of a segment each time that it is executed, when sums are made. */
-typedef struct cache_segment_sums {
-    cache_segment_lines lines;
-    uint64_t size; /**< cache_segment_packed() */
-} cache_segment_sums;
-
 /** All segments up to now. What was handed out before stays as it is. */
 typedef struct cache_segments {
     struct cache_segments *smaller; /**< given up, but somebody may be reading it */
     uint32_t count, room;
     cache_segment *segments;
-    cache_segment_lines *lines; /**< what is needed of each one each time that it is executed */
-    cache_segment_sums *sums;   /**< the same when somebody wants to know sums as they grow */
+    cache_code_lines *lines;
+    uint64_t *sizes;            /**< cache_segment_packed(): what is needed of each one each time that it is executed, when sums are made */
 } cache_segments;
 
 /** A new segment's number; and what it is, before it is executed. What it points to must live for ever. */
 uint32_t cache_segment_new(void);
-void cache_segment_set(uint32_t number, const cache_segment *segment, cache_segment_lines lines, cache_segment_size size);
+void cache_segment_set(uint32_t number, const cache_segment *segment, cache_code_lines lines, cache_segment_size size);
 
 /** Those that were made before anything happened that the caller knows of; NULL if there are none. */
 const cache_segments *cache_segments_now(void);

@@ -7,6 +7,7 @@
 #define SONDE_TOOLS_SIMULATOR_SHARED_LEVEL_H
 
 #include "level.h"
+#include "model.h"
 
 typedef struct cache_shared_level cache_shared_level;
 
@@ -23,10 +24,13 @@ void cache_shared_level_end(bool begun);
 /** In a forked child: the thread that calls is the only one. */
 void cache_shared_level_forget_users(void);
 
-/** As cache_level_expect(). */
+/** As cache_level_expect(), for the beginning of the search. */
 void cache_shared_level_expect(const cache_shared_level *shared, uint64_t address);
 
 /** As cache_level_refer(). Between begin and end. */
 bool cache_shared_level_refer(cache_shared_level *shared, uint64_t address, uint32_t size);
+
+/** The same for some, in order. found[i]: 1 or 0. */
+void cache_shared_level_refer_all(cache_shared_level *shared, const cache_miss *misses, uint32_t count, uint8_t *found);
 
 #endif

@@ -6,8 +6,9 @@
  *   - filter: references to the line that was used last in its set of D1 change nothing; the others are candidates;
  *   - use_candidates: candidates go through D1 (passes.h);
  *   - enter_segments: each segment that was entered is counted, and its lines are used in I1 (code_cache.h);
- *   - look_at_misses: what is known of that which missed is put together, and the memory that it takes to count it is fetched;
- *   - tell_misses: what missed goes to the model, in the order of the trace; and words that tell of frames, to who watches.
+ *   - arrange_misses: what is known of that which missed is put together, in the order of the trace, and the memory that it takes
+ *     to count it is fetched;
+ *   - tell_misses: what missed goes to the model, and is counted; and words that tell of frames go to who watches.
  * The first passes look at everything and let nearly nothing through; so they have no branches that the processor could not
  * predict. What misses is seldom used, and so is what is known of it: the later passes ask for its memory before they need it.
  */
@@ -27,26 +28,21 @@ typedef struct missed_fetch {
     const cache_segment_fetch *fetch;
     uint32_t before; /**< how many references of the piece come before it */
     uint32_t tag;    /**< of the segment; 0: of an earlier piece */
-    uint32_t context; /**< in which it is counted: another one may be when it is told */
+    uint32_t context; /**< in which it is counted: another one may be when it is arranged */
 } missed_fetch;
 
 /** A segment that was entered and whose lines are not all in I1. */
 typedef struct missing_lines {
     uint32_t segment, tag;
-    bool first, last; /**< which line is missing */
+    cache_code_miss which;
 } missing_lines;
-
-/** A reference to data that missed D1, and where its misses are counted. */
-typedef struct missed_reference {
-    cache_reference reference;
-    uint64_t *counters; /**< by level */
-} missed_reference;
 
 /** What the piece tells of a frame. */
 typedef struct told_frame {
     cache_frame frame;
     uint32_t tag;
     uint64_t references; /**< of the piece until then: cache_segment_packed() */
+    uint32_t misses;     /**< how many of the piece come before it */
 } told_frame;
 
 struct cache_simulation {
@@ -72,10 +68,11 @@ struct cache_simulation {
     uint32_t candidates[CACHE_PIECE_WORDS + CACHE_PIECE_SPARE]; /**< references */
     uint32_t missed[CACHE_PIECE_WORDS + 1];        /**< references */
     uint32_t missed_tags[CACHE_PIECE_WORDS + 1];   /**< the tags before them */
-    missed_reference missed_references[CACHE_PIECE_WORDS + 1];
     missing_lines missing[CACHE_PIECE_WORDS + 2];
     missed_fetch missed_fetches[CACHE_SEGMENT_LINES * (CACHE_PIECE_WORDS + 2)];
-    uint32_t candidate_count, missed_count, missing_count, missed_fetch_count;
+    cache_miss misses[CACHE_PIECE_WORDS + 1 + CACHE_SEGMENT_LINES * (CACHE_PIECE_WORDS + 2)]; /**< of both kinds, in order */
+    uint8_t levels[CACHE_PIECE_WORDS + 1 + CACHE_SEGMENT_LINES * (CACHE_PIECE_WORDS + 2)];    /**< how many each missed */
+    uint32_t candidate_count, missed_count, missing_count, missed_fetch_count, miss_count;
     uint64_t references;            /**< of what was entered in this piece: cache_segment_packed() */
     uint64_t told_references;       /**< how much of it the totals have */
     cache_frame frame;              /**< that words tell of */
@@ -94,7 +91,7 @@ cache_simulation *cache_simulation_new(cache_sites *sites, cache_tally *tally, c
     if (cache_current.model->core_new != NULL) {
         simulation->core = cache_current.model->core_new();
     }
-    simulation->passes = passes != NULL ? passes : cache_passes_best(simulation->data.ways);
+    simulation->passes = passes != NULL ? passes : cache_passes_best(&simulation->data);
     simulation->sites = sites;
     simulation->tally = tally;
     return simulation;
@@ -152,11 +149,6 @@ static const cache_segment *segment_of(const cache_simulation *simulation, const
     return &simulation->segments->segments[segment_number(simulation, words, tag)];
 }
 
-/** The number that the first reference behind a tag has, if there is one. */
-static int32_t first_reference(const cache_piece *piece, uint32_t tag) {
-    return piece->places[tag] + 1 - (int32_t)tag;
-}
-
 /** The last tag from `tag` backwards that ends what was before it: those that tell of frames do not. */
 static uint32_t dividing_tag(const cache_simulation *simulation, const uint64_t *words, uint32_t tag) {
     while (tag > 0 && cache_word_number(words[simulation->piece.places[tag]]) >= 2 * CACHE_WORD_NUMBERS) {
@@ -170,7 +162,7 @@ static uint32_t tag_before(const cache_piece *piece, uint32_t number) {
     uint32_t low = 0;
     for (uint32_t left = piece->tag_count; left > 1;) {
         uint32_t half = left / 2;
-        low += first_reference(piece, low + half) <= (int32_t)number ? half : 0;
+        low += cache_piece_first_reference(piece, low + half) <= (int32_t)number ? half : 0;
         left -= half;
     }
     return low;
@@ -197,7 +189,7 @@ static void find_in_run(const cache_simulation *simulation, const cache_segment 
 static uint32_t place_of(const cache_simulation *simulation, const uint64_t *words, const cache_segment *segment,
                          uint32_t number, uint32_t tag) {
     uint32_t begin = dividing_tag(simulation, words, tag);
-    return segment->varies ? 0 : (uint32_t)((int32_t)number - first_reference(&simulation->piece, begin));
+    return segment->varies ? 0 : (uint32_t)((int32_t)number - cache_piece_first_reference(&simulation->piece, begin));
 }
 
 /** The reference as it was traced. */
@@ -236,7 +228,7 @@ static inline uint64_t told_by(const cache_simulation *simulation, const uint64_
 /** Have the memory fetched that tells about a reference. */
 static inline void expect_reference(const cache_simulation *simulation, const uint64_t *words, uint32_t number, uint32_t tag) {
     uint64_t told = told_by(simulation, words, tag);
-    uint32_t place = (uint32_t)((int32_t)number - first_reference(&simulation->piece, tag));
+    uint32_t place = (uint32_t)((int32_t)number - cache_piece_first_reference(&simulation->piece, tag));
     if (told < simulation->segments->count) {
         __builtin_prefetch(&simulation->segments->segments[told].references[place]);
     }
@@ -246,7 +238,7 @@ static inline void expect_reference(const cache_simulation *simulation, const ui
 static inline __attribute__((always_inline)) void get_reference(const cache_simulation *simulation, const uint64_t *words,
                                                                 uint32_t number, uint32_t tag, cache_reference *reference) {
     uint64_t told = told_by(simulation, words, tag);
-    uint32_t place = (uint32_t)((int32_t)number - first_reference(&simulation->piece, tag));
+    uint32_t place = (uint32_t)((int32_t)number - cache_piece_first_reference(&simulation->piece, tag));
     if (told < simulation->segments->count) {
         const cache_segment *segment = &simulation->segments->segments[told];
         if (!segment->varies && place < segment->reference_count) {
@@ -310,7 +302,7 @@ static void enter_slowly(cache_simulation *simulation, const uint64_t *words, ui
         return; /* a reference that looks like a tag */
     }
     uint32_t number = segment_number(simulation, words, tag);
-    cache_segment_lines lines = simulation->segments->lines[number];
+    cache_code_lines lines = simulation->segments->lines[number];
     if (told >= CACHE_WORD_NUMBERS) {
         cut(simulation, words, tag, (uint32_t)(told - CACHE_WORD_NUMBERS));
     }
@@ -318,16 +310,15 @@ static void enter_slowly(cache_simulation *simulation, const uint64_t *words, ui
         count_varying(simulation, words, tag);
         return;
     }
-    missing_lines *missing = &simulation->missing[simulation->missing_count];
-    *missing = (missing_lines){.segment = number, .tag = tag};
-    missing->first = !cache_code_cache_use(&simulation->code, lines.first);
-    missing->last = !cache_code_cache_use(&simulation->code, lines.last);
-    simulation->missing_count += missing->first | missing->last;
     __builtin_prefetch(&simulation->segments->segments[number]);
+    missing_lines *missing = &simulation->missing[simulation->missing_count];
+    *missing = (missing_lines){number, tag, cache_code_cache_enter(&simulation->code, number, lines)};
+    simulation->missing_count += missing->which.first | missing->which.last;
     if (simulation->tally != NULL) {
         simulation->counts[CACHE_TALLY_LANES * number]++;
+    } else {
+        simulation->references += simulation->segments->sizes[number];
     }
-    simulation->references += simulation->segments->sums[number].size;
 }
 
 /** The words of a function that begins are side by side, but where pieces meet. */
@@ -342,16 +333,17 @@ static inline bool take_function(cache_frame *frame, const uint64_t *words, uint
 
 /** Those from `tag` on, up to the first one that needs more. Returns which that is. */
 static inline __attribute__((always_inline)) uint32_t enter_some(cache_simulation *simulation, const uint64_t *words,
-                                                                 uint32_t tag, bool sums_up) {
-    const cache_segment_lines *all_lines = simulation->segments->lines;
+                                                                 uint32_t tag, bool sums_up, bool by_segments) {
+    const cache_code_lines *all_lines = simulation->segments->lines;
+    cache_code_entrance entrance = cache_code_cache_entrance(&simulation->code);
     const uint32_t known = simulation->segments->count, tag_count = simulation->piece.tag_count;
-    const cache_segment_sums *sums = simulation->segments->sums;
+    const uint64_t *sizes = simulation->segments->sizes;
     const int32_t *places = simulation->piece.places;
     cache_frame frame = simulation->frame;
     told_frame *frames = simulation->frames;
     uint32_t frame_count = simulation->frame_count;
     uint64_t references = simulation->references;
-    uint64_t *counts = simulation->counts, *last_uses = simulation->code.last_uses, now = simulation->code.now;
+    uint64_t *counts = simulation->counts;
     for (; tag < tag_count; tag++) {
         uint64_t number = cache_word_number(words[places[tag]]);
         if (sums_up && number >= 2 * CACHE_WORD_NUMBERS && cache_word_is_left(number)) {
@@ -362,27 +354,20 @@ static inline __attribute__((always_inline)) uint32_t enter_some(cache_simulatio
             bool is_function = take_function(&frame, &words[places[tag]], tag_count - tag);
             tag += is_function ? 2 : 0;
             if (is_function || cache_frame_take(&frame, words[places[tag]])) {
-                frames[frame_count++] = (told_frame){frame, tag, references};
+                frames[frame_count++] = (told_frame){.frame = frame, .tag = tag, .references = references};
             }
             continue;
         }
-        if (number >= known) {
+        if (number >= known || !cache_code_enter_quickly(&entrance, by_segments, (uint32_t)number, &all_lines[number])) {
             break;
         }
-        cache_segment_lines lines = sums_up ? sums[number].lines : all_lines[number];
-        uint64_t *first = &last_uses[lines.first], *last = &last_uses[lines.last];
-        if (*first == CACHE_NOT_CACHED || *last == CACHE_NOT_CACHED) {
-            break;
-        }
-        *first = now + 1;
-        *last = now += 2;
         if (sums_up) {
-            references += sums[number].size;
+            references += sizes[number];
         } else {
             counts[CACHE_TALLY_LANES * number + tag % CACHE_TALLY_LANES]++;
         }
     }
-    simulation->code.now = now;
+    simulation->code.now = entrance.now;
     simulation->references = references;
     simulation->frame_count = frame_count;
     simulation->frame = frame;
@@ -390,8 +375,12 @@ static inline __attribute__((always_inline)) uint32_t enter_some(cache_simulatio
 }
 
 static uint32_t enter_quickly(cache_simulation *simulation, const uint64_t *words, uint32_t tag) {
-    return simulation->watcher.frame != NULL ? enter_some(simulation, words, tag, true)
-                                             : enter_some(simulation, words, tag, false);
+    if (simulation->watcher.frame != NULL) {
+        return simulation->code.by_segments ? enter_some(simulation, words, tag, true, true)
+                                            : enter_some(simulation, words, tag, true, false);
+    }
+    return simulation->code.by_segments ? enter_some(simulation, words, tag, false, true)
+                                        : enter_some(simulation, words, tag, false, false);
 }
 
 static void enter_segments(cache_simulation *simulation, const uint64_t *words) {
@@ -445,6 +434,14 @@ static void filter_all(cache_simulation *simulation, const uint64_t *words) {
     filter(simulation, from, piece->reference_count);
 }
 
+static bool use_lines(cache_simulation *simulation, uint64_t first, uint64_t last) {
+    bool is_hit = simulation->passes->use_line(&simulation->data, first);
+    while (first < last) {
+        is_hit &= simulation->passes->use_line(&simulation->data, ++first);
+    }
+    return is_hit;
+}
+
 static void use_candidates(cache_simulation *simulation) {
     const cache_piece *piece = &simulation->piece;
     cache_level *level = &simulation->data;
@@ -458,7 +455,7 @@ static void use_candidates(cache_simulation *simulation) {
         if (is_spanning) {
             uint32_t number = piece->spanning[i];
             simulation->missed[missed] = number;
-            missed += !cache_level_use_lines(level, piece->lines[number], simulation->last_lines[i]);
+            missed += !use_lines(simulation, piece->lines[number], simulation->last_lines[i]);
         }
     }
     simulation->missed_count = missed;
@@ -478,31 +475,20 @@ static uint64_t *counters_of(const cache_simulation *simulation, uint32_t site, 
 }
 
 static void note_missed_fetch(cache_simulation *simulation, const cache_segment_fetch *fetch, uint32_t tag) {
-    uint32_t before = (uint32_t)first_reference(&simulation->piece, tag) + fetch->before;
+    uint32_t before = (uint32_t)cache_piece_first_reference(&simulation->piece, tag) + fetch->before;
     simulation->missed_fetches[simulation->missed_fetch_count++] =
         (missed_fetch){fetch, before, tag, simulation->sites->context};
-    cache_current.model->expect(simulation->core, fetch->address);
     counters_of(simulation, fetch->site, CACHE_FETCH);
 }
 
-/** Find the tags of misses, and have that fetched what will be asked for: the sets of the model's caches, which are large, and
-    the segments. Where there are few misses for many tags, each looks for its own. */
-static void expect_misses(cache_simulation *simulation, const uint64_t *words) {
-    enum { MANY_TAGS = 8 };
-    const cache_piece *piece = &simulation->piece;
-    bool searches = piece->tag_count > MANY_TAGS * simulation->missed_count;
-    uint32_t tag = 0;
+/** Find the tags of misses, and have the segments fetched that these name. */
+static void find_tags(cache_simulation *simulation, const uint64_t *words) {
+    if (simulation->missed_count == 0) {
+        return;
+    }
+    simulation->passes->locate(&simulation->piece, simulation->missed, simulation->missed_count, simulation->missed_tags);
     for (uint32_t i = 0; i < simulation->missed_count; i++) {
-        uint32_t number = simulation->missed[i];
-        if (searches) {
-            tag = tag_before(piece, number);
-        }
-        while (tag + 1 < piece->tag_count && first_reference(piece, tag + 1) <= (int32_t)number) {
-            tag++;
-        }
-        simulation->missed_tags[i] = tag;
-        cache_current.model->expect(simulation->core, piece->lines[number] << simulation->data.line_shift);
-        uint64_t told = told_by(simulation, words, tag);
+        uint64_t told = told_by(simulation, words, simulation->missed_tags[i]);
         if (told < simulation->segments->count) {
             __builtin_prefetch(&simulation->segments->segments[told].references);
         }
@@ -514,44 +500,83 @@ static void look_at_missing_lines(cache_simulation *simulation) {
     for (uint32_t i = 0; i < simulation->missing_count; i++) {
         const missing_lines *missing = &simulation->missing[i];
         const cache_segment *segment = &simulation->segments->segments[missing->segment];
-        if (missing->first || (missing->last && segment->fetch_count == 1)) {
+        if (missing->which.first || (missing->which.last && segment->fetch_count == 1)) {
             note_missed_fetch(simulation, &segment->fetches[0], missing->tag);
         }
-        if (missing->last && segment->fetch_count == 2) {
+        if (missing->which.last && segment->fetch_count == 2) {
             note_missed_fetch(simulation, &segment->fetches[1], missing->tag);
         }
     }
 }
 
-/** Each step asks for the memory of the next one for all misses, before any of them takes it. */
-static void look_at_missed_references(cache_simulation *simulation, const uint64_t *words) {
+/** How far arranging has come in what is told in the order of tags. */
+typedef struct arranging {
+    uint32_t fetches, frames;
+} arranging;
+
+static void arrange_fetch(cache_simulation *simulation, const missed_fetch *missed) {
+    const cache_segment_fetch *fetch = missed->fetch;
+    cache_miss *miss = &simulation->misses[simulation->miss_count++];
+    miss->reference = (cache_reference){
+        .address = fetch->address, .size = fetch->length, .kind = CACHE_FETCH, .site = fetch->site};
+    miss->counters = counters_in(simulation, missed->context, fetch->site, CACHE_FETCH);
+}
+
+/** Arrange what is before the reference with that number. Returns the number of the first one that something is before, or one
+    that is not there. */
+static uint32_t arrange_until(cache_simulation *simulation, arranging *at, uint32_t number) {
+    for (;;) {
+        const missed_fetch *fetch = &simulation->missed_fetches[at->fetches];
+        told_frame *frame = &simulation->frames[at->frames];
+        uint32_t fetch_before = at->fetches < simulation->missed_fetch_count ? fetch->before : UINT32_MAX;
+        uint32_t frame_before = at->frames < simulation->frame_count
+                                    ? (uint32_t)cache_piece_first_reference(&simulation->piece, frame->tag)
+                                    : UINT32_MAX;
+        bool has_fetch = fetch_before <= number;
+        if (frame_before <= number && !(has_fetch && fetch->tag < frame->tag)) {
+            frame->misses = simulation->miss_count;
+            at->frames++;
+        } else if (has_fetch) {
+            arrange_fetch(simulation, fetch);
+            at->fetches++;
+        } else {
+            return fetch_before < frame_before ? fetch_before : frame_before;
+        }
+    }
+}
+
+/** What comes behind references of the next piece waits for it. */
+static void keep_missed_fetches(cache_simulation *simulation, uint32_t arranged) {
+    uint32_t kept = simulation->missed_fetch_count - arranged;
+    for (uint32_t i = 0; i < kept; i++) {
+        simulation->missed_fetches[i] = simulation->missed_fetches[arranged + i];
+        simulation->missed_fetches[i].before -= simulation->piece.reference_count;
+        simulation->missed_fetches[i].tag = 0;
+    }
+    simulation->missed_fetch_count = kept;
+}
+
+/** Put all that missed in order. Memory is asked for, for all misses, before any of them takes it. */
+static void arrange_misses(cache_simulation *simulation, const uint64_t *words) {
     const uint32_t *numbers = simulation->missed, *tags = simulation->missed_tags;
+    arranging at = {0};
+    simulation->miss_count = 0;
     for (uint32_t i = 0; i < simulation->missed_count; i++) {
         expect_reference(simulation, words, numbers[i], tags[i]);
     }
-    for (uint32_t i = 0; i < simulation->missed_count; i++) {
-        missed_reference *missed = &simulation->missed_references[i];
-        get_reference(simulation, words, numbers[i], tags[i], &missed->reference);
-        missed->counters = missed->reference.kind == CACHE_KINDS /* of no segment: it has faulted */
-                               ? NULL
-                               : counters_of(simulation, missed->reference.site, missed->reference.kind);
+    for (uint32_t i = 0, due = 0; i < simulation->missed_count; i++) {
+        if (numbers[i] >= due) {
+            due = arrange_until(simulation, &at, numbers[i]);
+        }
+        cache_miss *miss = &simulation->misses[simulation->miss_count];
+        get_reference(simulation, words, numbers[i], tags[i], &miss->reference);
+        if (miss->reference.kind != CACHE_KINDS) { /* of no segment: it has faulted */
+            miss->counters = counters_of(simulation, miss->reference.site, miss->reference.kind);
+            simulation->miss_count++;
+        }
     }
-}
-
-static inline void tell_miss(cache_simulation *simulation, const cache_reference *reference, uint64_t *counters) {
-    unsigned missed = cache_current.model->miss(simulation->core, reference);
-    uint64_t *totals = simulation->totals.counts + CACHE_TOTAL_MISSES + reference->kind;
-    for (unsigned level = 0; level < CACHE_MOST_LEVELS; level++) {
-        counters[level] += level < missed;
-        totals[level * CACHE_KINDS] += (level < missed) & simulation->counts_totals;
-    }
-}
-
-static void tell_missed_fetch(cache_simulation *simulation, const missed_fetch *missed) {
-    const cache_segment_fetch *fetch = missed->fetch;
-    const cache_reference reference = {
-        .address = fetch->address, .size = fetch->length, .kind = CACHE_FETCH, .site = fetch->site};
-    tell_miss(simulation, &reference, counters_in(simulation, missed->context, fetch->site, CACHE_FETCH));
+    arrange_until(simulation, &at, simulation->piece.reference_count);
+    keep_missed_fetches(simulation, at.fetches);
 }
 
 /** Have the totals what was referred to in the piece until then. */
@@ -562,58 +587,31 @@ static void add_references_until(cache_simulation *simulation, uint64_t referenc
     simulation->told_references = references;
 }
 
-static void tell_frame(cache_simulation *simulation, const told_frame *told) {
-    add_references_until(simulation, told->references);
-    simulation->watcher.frame(simulation->watcher.data, &told->frame, &simulation->totals);
-}
-
-/** How far telling has come in what is told in the order of tags. */
-typedef struct telling {
-    uint32_t fetches, frames;
-} telling;
-
-/** Tell what is before the reference with that number. */
-static void tell_until(cache_simulation *simulation, telling *told, uint32_t number) {
-    for (;;) {
-        const missed_fetch *fetch = &simulation->missed_fetches[told->fetches];
-        const told_frame *frame = &simulation->frames[told->frames];
-        bool has_fetch = told->fetches < simulation->missed_fetch_count && fetch->before <= number;
-        bool has_frame = told->frames < simulation->frame_count &&
-                         first_reference(&simulation->piece, frame->tag) <= (int32_t)number;
-        if (has_frame && !(has_fetch && fetch->tag < frame->tag)) {
-            tell_frame(simulation, frame);
-            told->frames++;
-        } else if (has_fetch) {
-            tell_missed_fetch(simulation, fetch);
-            told->fetches++;
-        } else {
-            return;
-        }
+/** Misses from `from` to before `to`. Most are of the first level only. */
+static void count_misses(cache_simulation *simulation, uint32_t from, uint32_t to) {
+    const bool counts_totals = simulation->counts_totals;
+    for (uint32_t i = from; i < to; i++) {
+        const cache_miss *miss = &simulation->misses[i];
+        uint64_t *totals = simulation->totals.counts + CACHE_TOTAL_MISSES + miss->reference.kind;
+        unsigned level = 0;
+        do {
+            miss->counters[level]++;
+            totals[level * CACHE_KINDS] += counts_totals;
+        } while (++level < simulation->levels[i]);
     }
-}
-
-/** What comes behind references of the next piece waits for it. */
-static void keep_missed_fetches(cache_simulation *simulation, uint32_t told) {
-    uint32_t kept = simulation->missed_fetch_count - told;
-    for (uint32_t i = 0; i < kept; i++) {
-        simulation->missed_fetches[i] = simulation->missed_fetches[told + i];
-        simulation->missed_fetches[i].before -= simulation->piece.reference_count;
-        simulation->missed_fetches[i].tag = 0;
-    }
-    simulation->missed_fetch_count = kept;
 }
 
 static void tell_misses(cache_simulation *simulation) {
-    telling told = {0};
-    for (uint32_t i = 0; i < simulation->missed_count; i++) {
-        const missed_reference *missed = &simulation->missed_references[i];
-        tell_until(simulation, &told, simulation->missed[i]);
-        if (missed->counters != NULL) {
-            tell_miss(simulation, &missed->reference, missed->counters);
-        }
+    uint32_t counted = 0;
+    cache_current.model->miss(simulation->core, simulation->misses, simulation->miss_count, simulation->levels);
+    for (uint32_t i = 0; i < simulation->frame_count; i++) {
+        const told_frame *told = &simulation->frames[i];
+        count_misses(simulation, counted, told->misses);
+        counted = told->misses;
+        add_references_until(simulation, told->references);
+        simulation->watcher.frame(simulation->watcher.data, &told->frame, &simulation->totals);
     }
-    tell_until(simulation, &told, simulation->piece.reference_count);
-    keep_missed_fetches(simulation, told.fetches);
+    count_misses(simulation, counted, simulation->miss_count);
 }
 
 /* ------------------------------------------------------------------------------- pieces */
@@ -627,14 +625,14 @@ static void simulate_piece(cache_simulation *simulation, const uint64_t *words, 
     simulation->passes->split(piece, words, count, simulation->data.line_shift);
     filter_all(simulation, words);
     use_candidates(simulation);
-    expect_misses(simulation, words);
+    find_tags(simulation, words);
     enter_segments(simulation, words);
-    look_at_missed_references(simulation, words);
     look_at_missing_lines(simulation);
+    arrange_misses(simulation, words);
     tell_misses(simulation);
     add_references_until(simulation, simulation->references);
     uint32_t last = piece->tag_count - 1, begin = dividing_tag(simulation, words, last);
-    uint32_t seen = (uint32_t)((int32_t)piece->reference_count - first_reference(piece, begin));
+    uint32_t seen = (uint32_t)((int32_t)piece->reference_count - cache_piece_first_reference(piece, begin));
     simulation->open_segment = segment_number(simulation, words, last);
     simulation->open_seen = simulation->segments->segments[simulation->open_segment].varies ? 0 : seen;
 }
@@ -647,7 +645,7 @@ void cache_simulate(cache_simulation *simulation, const uint64_t *words, size_t 
     if (simulation->tally != NULL) {
         simulation->counts = cache_tally_counts(simulation->tally, simulation->segments->room);
     }
-    cache_code_cache_prepare(&simulation->code);
+    cache_code_cache_prepare(&simulation->code, simulation->segments->room, count);
     for (size_t done = 0; done < count; done += CACHE_PIECE_WORDS) {
         size_t left = count - done;
         simulate_piece(simulation, words + done, left < CACHE_PIECE_WORDS ? (uint32_t)left : CACHE_PIECE_WORDS);

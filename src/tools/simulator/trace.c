@@ -59,10 +59,11 @@ static bool has_own_sets(uint32_t size) {
     return size <= geometry->line && cache_geometry_sets(geometry) >= 2;
 }
 
-/** Lines side by side are in sets of their own. Those of a run must be two at most. */
-static uint64_t longest_run(void) {
+/** How long runs may be, and their windows. */
+static cache_reach reach_of_runs(void) {
     const cache_geometry *geometry = &cache_current.geometries[CACHE_D1];
-    return cache_geometry_sets(geometry) >= 2 ? geometry->line : 0;
+    int64_t line = (int64_t)geometry->line, all_but_one = ((int64_t)cache_geometry_sets(geometry) - 1) * line;
+    return (cache_reach){.window = line, .run = all_but_one};
 }
 
 static bool is_same_address(const last_reference *last, const sn_operand *operand) {
@@ -98,9 +99,10 @@ static cache_segment_reference *add_to(reference_list *list, const cache_segment
     return &list->items[list->count++];
 }
 
-/** The reference of a run that is furthest from its first, so far. */
+/** The reference of a run that is furthest beyond the end of its window, so far. */
 typedef struct furthest_reference {
     bool exists;
+    cache_run_where where;   /**< CACHE_RUN_BELOW or CACHE_RUN_ABOVE */
     unsigned index, operand; /**< where it is in the block */
     uint32_t other;          /**< and among the others of the segment */
 } furthest_reference;
@@ -119,17 +121,18 @@ typedef struct draft {
     reference_list references, others;   /**< of the segment so far, traced and not */
     last_reference last;
     cache_run run;
-    uint32_t first_other;                /**< of the run */
+    unsigned window;                     /**< of the run, that was referred to last */
+    uint32_t first_other;                /**< since then, or since a reference of it was traced */
     furthest_reference furthest;
 } draft;
 
-/** The word of a reference: the address, and its size in the highest byte where it is not the usual one. */
+/** The word of a reference: the address, and in the highest byte what tells of its size where that is not the usual one. */
 static void append_reference(sn_block *block, unsigned operand, uint32_t size) {
     const sn_field fields[] = {
         {.offset = 0, .size = 8, .value = sn_operand_address(block, operand)},
         {.offset = CACHE_WORD_SIZE_SHIFT / 8,
          .size = 1,
-         .value = sn_constant(block, size < CACHE_WORD_LARGE ? size : CACHE_WORD_LARGE)},
+         .value = sn_constant(block, cache_word_size_mark(size))},
     };
     sn_trace_append(block, cache_current.trace, size == CACHE_WORD_USUAL_SIZE ? 1 : 2, fields);
 }
@@ -139,12 +142,11 @@ static void append_tag(sn_block *block, uint32_t segment) {
     sn_trace_append(block, cache_current.trace, 1, &(sn_field){.offset = 0, .size = 8, .value = tag});
 }
 
-/** What follows is not of the run, or may not come to be executed: trace the reference that is furthest from the first. That is
-    as far as it goes when a signal or fault ends the pass in the middle of a run: what was referred to behind the first is then
+/** What follows is not beyond the same end of the window, or may not come to be executed: trace the reference that is furthest.
+    That is as far as it goes when a signal or fault ends the pass before it: what was referred to behind the one traced last is then
     left out. */
-static void end_run(draft *draft) {
+static void trace_furthest(draft *draft) {
     const furthest_reference *furthest = &draft->furthest;
-    draft->run.is_open = false;
     if (!furthest->exists) {
         return;
     }
@@ -155,35 +157,66 @@ static void end_run(draft *draft) {
     append_reference(draft->block, furthest->operand, reference->size);
     sn_insert_before(draft->block, draft->index);
     draft->furthest.exists = false;
+    draft->first_other = (uint32_t)draft->others.count;
 }
 
-/** Whether the run is as long as can be told. */
+static void end_run(draft *draft) {
+    trace_furthest(draft);
+    draft->run.is_open = false;
+}
+
+/** Whether as much of the run is not traced as can be told. */
 static bool is_full(const draft *draft) {
     return draft->others.count - draft->first_other >= UINT8_MAX || draft->others.count >= UINT16_MAX;
 }
 
+/** A reference that is not within the run, or opens a window. */
+static void trace_reference(draft *draft, unsigned number, const cache_segment_reference *reference) {
+    trace_furthest(draft);
+    add_to(&draft->references, reference);
+    append_reference(draft->block, number, reference->size);
+    draft->first_other = (uint32_t)draft->others.count;
+}
+
+/** A reference of the run, which may go without being traced. */
+static void put_off(draft *draft, unsigned number, cache_segment_reference reference, const cache_run_place *place) {
+    bool grows = place->where != CACHE_RUN_WITHIN;
+    if (grows && (place->window != draft->window || (draft->furthest.exists && place->where != draft->furthest.where))) {
+        trace_furthest(draft);
+        draft->window = place->window;
+        draft->first_other = (uint32_t)draft->others.count;
+    }
+    if (place->window != draft->window) {
+        return;
+    }
+    reference.distance = (int16_t)place->distance;
+    add_to(&draft->others, &reference);
+    if (grows) {
+        draft->furthest = (furthest_reference){.exists = true, .where = place->where, .index = draft->index, .operand = number,
+                                               .other = (uint32_t)draft->others.count - 1};
+    }
+}
+
 static void add_reference(draft *draft, unsigned number, sn_operand operand, cache_kind kind, const cache_motion *motion) {
-    int64_t distance = 0;
+    const cache_reach reach = reach_of_runs();
     if (is_same_address(&draft->last, &operand)) {
         return;
     }
     cache_segment_reference reference = {
         .site = draft->first_site + draft->index, .size = (uint16_t)operand.size, .kind = (uint8_t)kind};
-    cache_run_place place = is_full(draft) ? CACHE_RUN_OUTSIDE
-                                           : cache_run_take(&draft->run, &operand, motion, longest_run(), &distance);
-    if (place == CACHE_RUN_OUTSIDE) {
-        end_run(draft);
-        add_to(&draft->references, &reference);
-        append_reference(draft->block, number, operand.size);
-        cache_run_begin(&draft->run, &operand, motion);
-        draft->first_other = (uint32_t)draft->others.count;
-    } else {
-        reference.distance = (int16_t)distance;
-        add_to(&draft->others, &reference);
+    cache_run_place place = {.where = CACHE_RUN_OUTSIDE};
+    if (!is_full(draft)) {
+        place = cache_run_take(&draft->run, &operand, motion, &reach);
     }
-    if (place == CACHE_RUN_EXTENDS) {
-        draft->furthest = (furthest_reference){
-            .exists = true, .index = draft->index, .operand = number, .other = (uint32_t)draft->others.count - 1};
+    if (place.where == CACHE_RUN_OUTSIDE) {
+        trace_reference(draft, number, &reference);
+        cache_run_begin(&draft->run, &operand, motion);
+        draft->window = 0;
+    } else if (place.where == CACHE_RUN_APART) {
+        trace_reference(draft, number, &reference);
+        draft->window = place.window;
+    } else {
+        put_off(draft, number, reference, &place);
     }
     draft->last = (last_reference){.is_known = operand.is_explicit && has_own_sets(operand.size), .operand = operand};
 }
@@ -225,7 +258,7 @@ static void add_varying(draft *draft, unsigned index) {
     end_run(draft);
     const cache_segment varying = {.references = common, .reference_count = 1, .varies = true};
     uint32_t number = cache_segment_new();
-    cache_segment_set(number, &varying, (cache_segment_lines){CACHE_NO_CODE_LINE, CACHE_NO_CODE_LINE},
+    cache_segment_set(number, &varying, (cache_code_lines){CACHE_NO_CODE_LINE, CACHE_NO_CODE_LINE},
                       (cache_segment_size){0});
     append_tag(draft->block, number);
     sn_trace_append_accesses(draft->block, index, cache_current.trace, 1, sizeof fields / sizeof *fields, fields);
@@ -252,7 +285,7 @@ static bool add_fetch(draft *draft, unsigned index) {
     if (!is_start && !is_second) {
         return false;
     }
-    end_run(draft); /* the order of what misses stays what it is */
+    trace_furthest(draft); /* the order of what misses stays what it is */
     segment->fetches[segment->fetch_count++] = (cache_segment_fetch){
         .address = instruction->address,
         .site = draft->first_site + index,
@@ -275,7 +308,7 @@ static bool begins_behind_branch(const draft *draft, unsigned index) {
 static void begin_segment(draft *draft, unsigned index) {
     draft->may_have_left = false;
     draft->segment = (cache_segment){0};
-    draft->references.count = draft->others.count = 0;
+    draft->references.count = draft->others.count = draft->first_other = 0;
     draft->number = cache_segment_new();
     draft->first_index = index;
     append_tag(draft->block, draft->number);
@@ -293,7 +326,7 @@ static void tell_if_left(draft *draft, unsigned index, cache_segment_size rest) 
 
 static void end_segment(draft *draft, unsigned end) {
     const reference_list *traced = &draft->references, *others = &draft->others;
-    end_run(draft);
+    trace_furthest(draft);
     draft->segment.reference_count = (uint32_t)traced->count;
     if (traced->count != 0) {
         cache_segment_reference *all = cache_memory_new(traced->count + others->count, sizeof *all);
@@ -303,7 +336,7 @@ static void end_segment(draft *draft, unsigned end) {
         }
         draft->segment.references = all;
     }
-    cache_segment_lines lines = {cache_code_line(draft->first_line), cache_code_line(draft->last_line)};
+    cache_code_lines lines = {cache_code_line(draft->first_line), cache_code_line(draft->last_line)};
     cache_segment_size rest = {0};
     for (unsigned index = end; index-- > draft->first_index;) {
         cache_instruction *instruction = &draft->instructions[index];
@@ -325,7 +358,7 @@ static void insert_references(sn_block *block, uint32_t first_site, cache_instru
     draft.block = block;
     draft.first_site = first_site;
     draft.instructions = instructions;
-    draft.last.is_known = draft.may_have_left = false;
+    draft.last.is_known = draft.may_have_left = draft.run.is_open = false;
     for (unsigned index = 0; index < count; index++) {
         bool varies = sn_block_instruction(block, index)->accesses_vary;
         draft.index = index;
@@ -341,7 +374,7 @@ static void insert_references(sn_block *block, uint32_t first_site, cache_instru
             instructions[index - 1].shape |= CACHE_SEGMENT_GOES_ON;
         }
         if (index > 0 && (instructions[index - 1].shape & CACHE_CONDITIONAL) != 0) {
-            end_run(&draft);
+            trace_furthest(&draft);
         }
         if (varies) {
             add_varying(&draft, index);

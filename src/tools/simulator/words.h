@@ -1,8 +1,8 @@
 /**
  * @fileoverview The words of the trace that is simulated: what a thread did, in order.
  *
- * A word is a reference to data: its address, with the size in the highest byte, and the role in the next one where
- * references vary; or a tag, whose highest bit is set, which those of a program's addresses are not. The tag of a segment
+ * A word is a reference to data: its address, with the size in the highest byte, and where references vary the role in the next
+ * one, which is 0 elsewhere; or a tag, whose highest bit is set, which those of a program's addresses are not. The tag of a segment
  * (segments.h) says that control has entered it; the references behind it are the segment's first ones, in order, those left out
  * that need not be traced (runs.h): all of them, unless control has left at a branch. The tag of a cut
  * says that a signal or fault ended a pass before a site (sites.h); references that vary may go on behind it. If the tool does not
@@ -40,7 +40,9 @@ enum {
     CACHE_WORD_WRITTEN = 2,       /**< this bit of the role: it is a write; SN_ROLE_WRITTEN */
     CACHE_WORD_SIZE_SHIFT = 56,
     CACHE_WORD_SIZE_MASK = 0x7f,
-    CACHE_WORD_USUAL_SIZE = 8,    /**< what a size of 0 means */
+    CACHE_WORD_ROLE_MASK = 0xff,
+    CACHE_WORD_USUAL_SIZE = 8,    /**< where it is this, and references do not vary, the highest byte is 0 */
+    CACHE_WORD_USUAL_MARK = CACHE_WORD_USUAL_SIZE - 1,
     CACHE_WORD_LARGE = 0x7f,      /**< this size or more: the segment tells */
 };
 
@@ -81,10 +83,20 @@ static inline cache_kind cache_word_kind(uint64_t word) {
     return (word >> CACHE_WORD_ROLE_SHIFT & CACHE_WORD_WRITTEN) != 0 ? CACHE_WRITE : CACHE_READ;
 }
 
+static inline bool cache_word_varies(uint64_t word) {
+    return (word >> CACHE_WORD_ROLE_SHIFT & CACHE_WORD_ROLE_MASK) != 0;
+}
+
+/** The highest byte for a size, where references do not vary: what is added to the address for its last byte, with the bits of the
+    usual one turned round. */
+static inline uint32_t cache_word_size_mark(uint32_t size) {
+    return ((size < CACHE_WORD_LARGE ? size : CACHE_WORD_LARGE) - 1) ^ CACHE_WORD_USUAL_MARK;
+}
+
 /** Up to CACHE_WORD_LARGE. */
 static inline uint32_t cache_word_size(uint64_t word) {
-    uint32_t size = (uint32_t)(word >> CACHE_WORD_SIZE_SHIFT) & CACHE_WORD_SIZE_MASK;
-    return size == 0 ? CACHE_WORD_USUAL_SIZE : size;
+    uint32_t byte = (uint32_t)(word >> CACHE_WORD_SIZE_SHIFT) & CACHE_WORD_SIZE_MASK;
+    return cache_word_varies(word) ? byte : (byte ^ CACHE_WORD_USUAL_MARK) + 1;
 }
 
 #endif
