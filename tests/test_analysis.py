@@ -58,6 +58,22 @@ def test_client_does_not_notice_under_any_switch(corpora, everything, switches):
     compare(corpora["mixed"], (everything, *switches))
 
 
+@pytest.mark.parametrize("switches", ((), ("--debug-block-limit=3",), ("--debug-return-prediction=yes",)), ids=" ".join)
+def test_client_does_not_notice_two_versions(corpora, everything, switches):
+    """Threads change every 300 instructions between code with all of it and bare code."""
+    compare(corpora["mixed"], (everything, "--alternate=300", *switches))
+
+
+@pytest.mark.parametrize("options", ((), ("--what=1",), ("--debug-cache-size=65536",)), ids=" ".join)
+def test_threads_change_versions(program, everything, options):
+    """Code of a version runs only in threads that are in it, also when the cache is emptied; and they do change."""
+    rounds = 20000
+    done = subprocess.run([SONDE, everything, "--alternate=2000", *options, "--", program[0], str(rounds), "3"],
+                          capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert int(re.search(r"changes: (\d+)", done.stderr)[1]) > rounds / 100
+
+
 def test_client_does_not_notice_calls(corpora, everything):
     compare(corpora["few"], (everything, f"--what={CALLS | COMPUTING}"))
 

@@ -65,6 +65,24 @@ def unlimited_stack():
     resource.setrlimit(resource.RLIMIT_STACK, (most, most))
 
 
+# All that they call can be found by unwinding: no tail calls, no stacks of their own, none deeper than is looked.
+UNWINDABLE = {"calls", "changed_returns", "long_jumps", "no_symbols", "signals", "threads", "vfork_child"}
+
+
+@pytest.mark.parametrize("alternate", [5000])
+@pytest.mark.parametrize("source", [path for path in PROGRAMS if path.stem in UNWINDABLE], ids=lambda path: path.stem)
+def test_chains_of_which_a_part_is_followed(source, alternate, sonde, tool, tmp_path):
+    """With two versions of the code, calls are followed in one; those that the thread is in when it comes there are unwound."""
+    said = notes(source)
+    output = tmp_path / "contexts"
+    run = sonde(tool, f"--alternate={alternate}", f"--output={output}", "--", compile_program(source, tmp_path, said))
+    assert run.returncode == 0 and not run.stderr, run.stderr
+    lines = output.read_text().splitlines()
+    cut = said.get("cut", ["main"])[0]
+    found = relative_depths(lines) if cut == "none" else [shown(line, cut if cut in line.split() else "main") for line in lines]
+    assert found == said["expect"]
+
+
 @pytest.mark.parametrize("marks", ["no", "yes"])
 @pytest.mark.parametrize("source", PROGRAMS, ids=lambda path: path.stem)
 def test_chains(source, marks, sonde, tool, tmp_path):

@@ -413,6 +413,27 @@ bool sn_instrumentation_is_enabled(void);
 /** Have all blocks instrumented anew, since the tool would now insert something else. As above. */
 void sn_instrumentation_renew(void);
 
+/**
+ * From the start callback, once: keep the client's code in two versions, 0 and 1, side by side, between which each thread changes by
+ * itself: after so many instructions in one it goes on in the other, and back. `instrument` is asked for the blocks of each
+ * (sn_block_version()): a tool may record in one of them, and insert nothing into the other, which then runs at almost the
+ * program's own speed. Changing costs a microsecond or so, and stops no other thread.
+ *
+ * Blocks are counted as a whole where they begin, so that the numbers are exact to some blocks. A vfork child stays in
+ * version 0. With --verify-blocks threads stay in the version that they begin in.
+ */
+typedef struct sn_versions {
+    int64_t instructions[2]; /**< that a thread stays in each; at least 1, and some 100 are the least that it does */
+    unsigned first;          /**< in which threads begin */
+    /** The thread goes on in `version`. In the engine, in the thread itself, at an instruction; NULL: nobody wants to know. */
+    void (*changed)(sn_thread *thread, unsigned version);
+} sn_versions;
+void sn_versions_start(const sn_versions *versions);
+/** The version that a block belongs to: 0 where there is one. */
+unsigned sn_block_version(const sn_block *block);
+/** The version that a thread is in, in the thread itself; from SN_FAST functions too. */
+unsigned sn_thread_version(const sn_thread *thread);
+
 /** Whether the code at `address` is what the user selected by --only= and --skip=. `instrument` gets only blocks of which
     every instruction is; this is for what tools learn of code in other ways. */
 bool sn_selected(uint64_t address);
@@ -477,6 +498,13 @@ typedef struct sn_call_frame {
 
 /** From the start callback: keep shadow stacks. */
 void sn_contexts_enable(void);
+
+/** From the start callback, after sn_contexts_enable(), where the code has two versions (sn_versions_start()): follow calls in this
+    one only, so that the other has no code for it. A thread that comes to the version has the calls that it is in found by
+    unwinding its stack, which knows no functions that went on in others by tail calls. In the other one, C code that asks for
+    the thread's context is answered by unwinding; inserted code can't ask. Not for tools that have calls watched or traced;
+    with hooks, all calls are followed all the same. */
+void sn_contexts_only_in(unsigned version);
 
 /** From the start callback, instead, and before hooks are added: contexts are found by unwinding the client's stack when C code
     asks, instead of following all calls: calls cost nothing, and asking costs some 50 ns where the stack is mostly what it was

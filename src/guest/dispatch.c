@@ -25,6 +25,7 @@
 #include "jit/runtime.h"
 #include "jit/trace.h"
 #include "jit/translate.h"
+#include "jit/versions.h"
 
 void sn_engine_failure(sn_thread *thread, uint64_t client, const char *what) {
     static _Atomic int failures;
@@ -75,7 +76,7 @@ static bool make_room(sn_thread *thread) {
 /** The block at the thread's pc. 0 after a fault was raised. */
 static uint32_t block_at(sn_thread *thread) {
     uint64_t fault = thread->pc;
-    uint32_t block = sn_translate(thread->pc, &fault);
+    uint32_t block = sn_translate(thread->version, thread->pc, &fault);
     if (!block) raise_fetch_fault(thread, fault);
     return block;
 }
@@ -131,8 +132,8 @@ static void leave_by_branch(sn_thread *thread, bool general) {
     uint32_t block = block_at(thread);
     if (block && !sn_settings_current.no_links) {
         uint64_t start = sn_block_record_at(block)->start;
-        if (general) sn_general_publish(thread->pc, start);
-        else sn_indirect_publish(thread->pc, start);
+        if (general) sn_general_publish(thread->version, thread->pc, start);
+        else sn_indirect_publish(thread->version, thread->pc, start);
     }
     enter_block(thread, block);
 }
@@ -144,7 +145,7 @@ static void go_on(sn_thread *thread) {
     }
     thread->bare = false;
     uint64_t fault = thread->pc;
-    uint32_t block = sn_translate_bare(thread->pc, &fault);
+    uint32_t block = sn_translate_bare(thread->version, thread->pc, &fault);
     if (block) thread->resume = sn_block_record_at(block)->entry;
     else raise_fetch_fault(thread, fault);
 }
@@ -153,6 +154,10 @@ static bool is_block_exit(uint32_t exit) { return exit >= SN_EXIT_FIRST_BLOCK_EX
 
 /** Resume at thread->pc by translating or finding its block, under the lock. */
 static void with_lock(sn_thread *thread, uint32_t exit) {
+    if (sn_versions_is_due(thread)) {
+        sn_versions_change(thread);
+        exit = SN_EXIT_RESUME;
+    }
     if (make_room(thread)) exit = SN_EXIT_RESUME;
     sn_lock_acquire(&sn_jit_lock);
     switch (exit) {

@@ -31,6 +31,7 @@
 #include "jit/runtime.h"
 #include "jit/trace.h"
 #include "jit/trace_workers.h"
+#include "jit/versions.h"
 
 #define ENGINE_STACK_SIZE UINT64_C(0x200000)
 #define GUARD_SIZE SN_PAGE_SIZE
@@ -67,6 +68,8 @@ _Static_assert(offsetof(sn_thread, slots) == SN_THREAD_SLOTS, "offset");
 _Static_assert(offsetof(sn_thread, stepped_to) == SN_THREAD_STEPPED_TO, "offset");
 _Static_assert(offsetof(sn_thread, rare_saved) == SN_THREAD_RARE_SAVED, "offset");
 _Static_assert(offsetof(sn_thread, shadow) == SN_THREAD_SHADOW, "offset");
+_Static_assert(offsetof(sn_thread, left) == SN_THREAD_LEFT, "offset");
+_Static_assert(offsetof(sn_thread, general_table) == SN_THREAD_GENERAL_TABLE, "offset");
 _Static_assert(sizeof(sn_thread) <= SN_THREAD_COUNTERS, "size");
 
 static const sn_tool *tool;
@@ -257,6 +260,7 @@ void sn_thread_set_data(sn_thread *thread, void *data) { thread->tool_data = dat
 
 void sn_thread_started(sn_thread *thread) {
     sn_seccomp_thread_started(thread);
+    sn_versions_thread_begins(thread);
     sn_traces_start(thread);
     if (!thread->borrowed) sn_stack_listening.thread_begins(thread, NULL);
     if (tool->thread_start && !thread->borrowed) SN_TELL_TOOL("thread_start", tool->thread_start(thread));

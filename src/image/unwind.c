@@ -63,12 +63,63 @@ static bool is_based(const Dwarf_Op *operation, int *reg, int32_t *offset) {
     return fits(distance);
 }
 
+/** Put an operation's result on the stack of an expression that calculates with constants, of which the address is one. */
+static bool calculate(const Dwarf_Op *operation, const sn_unwind_registers *registers, uint64_t address, uint64_t *stack, unsigned *depth) {
+    int base;
+    int32_t offset;
+    if (operation->atom >= DW_OP_lit0 && operation->atom <= DW_OP_lit31) {
+        stack[(*depth)++] = (uint64_t)(operation->atom - DW_OP_lit0);
+        return true;
+    }
+    if (is_based(operation, &base, &offset)) {
+        stack[(*depth)++] = address + (uint64_t)(int64_t)offset;
+        return base == registers->return_address;
+    }
+    if (*depth < 2) {
+        return false;
+    }
+    uint64_t b = stack[--*depth], *a = &stack[*depth - 1];
+    switch (operation->atom) {
+    case DW_OP_and: *a &= b; return true;
+    case DW_OP_ge: *a = (int64_t)*a >= (int64_t)b; return true;
+    case DW_OP_shl: *a = b < 64 ? *a << b : 0; return true;
+    case DW_OP_plus: *a += b; return true;
+    default: return false;
+    }
+}
+
+/** A register and an offset to which something is added that follows from the address: linkers describe the stubs so by which
+    calls go to other modules, whose entries are all alike. */
+static bool is_based_by_address(const Dwarf_Op *operations, size_t count, const sn_unwind_registers *registers, uint64_t address,
+                                int *base, int32_t *offset) {
+    enum { MOST_OPERATIONS = 16 };
+    uint64_t stack[MOST_OPERATIONS] = {0};
+    unsigned depth = 1; /* what is added to the register */
+    if (count < 2 || count > MOST_OPERATIONS || !is_based(&operations[0], base, offset)) {
+        return false;
+    }
+    for (size_t i = 1; i < count; i++) {
+        if (!calculate(&operations[i], registers, address, stack, &depth)) {
+            return false;
+        }
+    }
+    *offset += (int32_t)stack[0];
+    return depth == 1 && fits(stack[0]);
+}
+
 /** The canonical frame address: a register and an offset, or what lies there. */
-static bool read_frame_address(Dwarf_Frame *frame, const sn_unwind_registers *registers, sn_unwind_rule *rule) {
+static bool read_frame_address(Dwarf_Frame *frame, const sn_unwind_registers *registers, uint64_t address, sn_unwind_rule *rule) {
     Dwarf_Op *operations;
     size_t count;
     int base;
-    if (dwarf_frame_cfa(frame, &operations, &count) != 0 || count < 1 || count > 2 || !is_based(operations, &base, &rule->offset)) {
+    if (dwarf_frame_cfa(frame, &operations, &count) != 0 || count < 1) {
+        return false;
+    }
+    if (is_based_by_address(operations, count, registers, address, &base, &rule->offset)) {
+        rule->by_frame_pointer = base == registers->frame;
+        return base == registers->frame || base == registers->stack;
+    }
+    if (count > 2 || !is_based(operations, &base, &rule->offset)) {
         return false;
     }
     rule->is_loaded = count == 2;
@@ -101,7 +152,7 @@ static bool read_register(Dwarf_Frame *frame, int number, const sn_unwind_regist
     return operations[1].atom == DW_OP_plus_uconst && fits(operations[1].number);
 }
 
-static bool read_rule(Dwarf_Frame *frame, const sn_unwind_registers *registers, sn_unwind_rule *rule) {
+static bool read_rule(Dwarf_Frame *frame, const sn_unwind_registers *registers, uint64_t address, sn_unwind_rule *rule) {
     *rule = (sn_unwind_rule){0};
     dwarf_frame_info(frame, NULL, NULL, &rule->is_signal);
     if (!read_register(frame, registers->return_address, registers, &rule->return_place, &rule->return_offset)) {
@@ -114,7 +165,7 @@ static bool read_rule(Dwarf_Frame *frame, const sn_unwind_registers *registers, 
     if (!read_register(frame, registers->frame, registers, &rule->frame_place, &rule->frame_offset)) {
         rule->frame_place = SN_UNWIND_UNKNOWN;
     }
-    return rule->return_place != SN_UNWIND_KEPT && read_frame_address(frame, registers, rule);
+    return rule->return_place != SN_UNWIND_KEPT && read_frame_address(frame, registers, address, rule);
 }
 
 static bool find_in(Dwarf_CFI *information, uint64_t address, const sn_unwind_registers *registers, sn_unwind_rule *rule) {
@@ -122,7 +173,7 @@ static bool find_in(Dwarf_CFI *information, uint64_t address, const sn_unwind_re
     if (information == NULL || dwarf_cfi_addrframe(information, address, &frame) != 0) {
         return false;
     }
-    bool is_known = read_rule(frame, registers, rule);
+    bool is_known = read_rule(frame, registers, address, rule);
     free(frame);
     return is_known;
 }

@@ -189,13 +189,18 @@ bool sn_block_note_code(uint32_t number, uint64_t start, uint64_t end) {
     return fresh;
 }
 
+/** No code that is translated has an address of 64 bits. */
+static uint64_t client_key(unsigned version, uint64_t client) { return client | (uint64_t)version << 63; }
+
 void sn_block_publish(uint32_t number) {
     sn_block_record *block = sn_block_record_at(number);
     block->valid = true;
-    address_table_set(&by_client, block->client, number);
+    address_table_set(&by_client, client_key(block->version, block->client), number);
 }
 
-uint32_t sn_block_find(uint64_t client) { return address_table_get(&by_client, client); }
+uint32_t sn_block_find(unsigned version, uint64_t client) {
+    return client >> 63 ? 0 : address_table_get(&by_client, client_key(version, client));
+}
 
 uint32_t sn_block_at_cache(uint64_t cache) {
     /* Blocks are laid out in the order of their numbers. */
@@ -231,7 +236,8 @@ const sn_place *sn_place_of(const sn_block_record *block, uint64_t cache) {
 void sn_exit_link(uint32_t number, uint32_t target) {
     sn_exit_record *exit = sn_exit_record_at(number);
     sn_block_record *block = sn_block_record_at(target);
-    if (!exit->site || exit->next || block->incoming == number || !sn_block_record_at(exit->block)->valid) return;
+    const sn_block_record *from = sn_block_record_at(exit->block);
+    if (!exit->site || exit->next || block->incoming == number || !from->valid || from->version != block->version) return;
     exit->next = block->incoming ? block->incoming : UINT32_MAX;
     block->incoming = number;
     bool passes_over = exit->is_noted_call && block->called_entry;
@@ -245,9 +251,10 @@ void sn_block_discard(uint32_t number) {
     sn_block_record *block = sn_block_record_at(number);
     if (!block->valid) return;
     block->valid = false;
-    if (sn_block_find(block->client) == number) address_table_set(&by_client, block->client, 0);
-    sn_indirect_forget(block->client, block->start);
-    if (block->landing) sn_indirect_forget(block->client + block->landing_delta, block->landing);
+    unsigned version = block->version;
+    if (sn_block_find(version, block->client) == number) address_table_set(&by_client, client_key(version, block->client), 0);
+    sn_indirect_forget(version, block->client, block->start);
+    if (block->landing) sn_indirect_forget(version, block->client + block->landing_delta, block->landing);
     uint32_t at = block->incoming;
     while (at && at != UINT32_MAX) {
         sn_exit_record *exit = sn_exit_record_at(at);

@@ -84,6 +84,7 @@ typedef struct sn_block_record {
     uint16_t instructions;
     bool valid;
     bool checks_itself;    /**< compares its client code at entry */
+    uint8_t version;       /**< of the code that it belongs to: it leads to blocks of the same only */
     uint32_t landing;      /**< a block that is one call: cache address where its return arrives, 0 if it has none */
     uint32_t landing_delta;/**< its return address minus the block's */
     uint32_t analysis;     /**< index of its analysis record, 0 if none */
@@ -95,6 +96,7 @@ typedef struct sn_block_record {
 /** `stub` of an exit record whose `site` is 0: what the dispatcher does with it. */
 enum {
     SN_MARK_CHANGED = 1, /**< a self-checking block found its code changed */
+    SN_MARK_DUE = 3,     /**< the thread changes to the other version of the code */
     SN_MARK_REFUSED = 2, /**< an instruction that can't be translated */
 };
 
@@ -177,8 +179,8 @@ void sn_block_publish(uint32_t number);
 /** Returns whether any of the pages held no code of a block before. */
 bool sn_block_note_code(uint32_t number, uint64_t start, uint64_t end);
 
-/** The valid block that begins at a client address; 0 if none (block numbers begin at 1). */
-uint32_t sn_block_find(uint64_t client);
+/** The valid block of a version that begins at a client address; 0 if none (block numbers begin at 1). */
+uint32_t sn_block_find(unsigned version, uint64_t client);
 
 /** The block whose code holds a cache address, valid or not; 0 if none. Async-signal-safe. */
 uint32_t sn_block_at_cache(uint64_t cache);

@@ -1,7 +1,7 @@
 /**
  * @fileoverview The code cache: see cache.h.
  *
- * Layout of the cache's range, from its start: the hash table of the general lookup (512 KiB), the system call table
+ * Layout of the cache's range, from its start: the hash tables of the general lookup (512 KiB for each version of the code), the system call table
  * (64 KiB), the runtime code, then blocks in the order of their numbers.
  */
 #include "jit/cache.h"
@@ -13,10 +13,11 @@
 #include "base/settings.h"
 #include "jit/layout.h"
 #include "jit/runtime.h"
+#include "jit/versions.h"
 
 #define LOOKUP_TABLE SN_CACHE_START
 #define LOOKUP_TABLE_SIZE UINT64_C(0x80000)
-#define SYSCALL_TABLE (LOOKUP_TABLE + LOOKUP_TABLE_SIZE)
+#define SYSCALL_TABLE (LOOKUP_TABLE + SN_VERSIONS * LOOKUP_TABLE_SIZE)
 #define RUNTIME (SYSCALL_TABLE + SN_SYSCALL_TABLE_SIZE)
 #define RUNTIME_SIZE UINT64_C(0x10000)
 #define BLOCKS (RUNTIME + RUNTIME_SIZE)
@@ -44,9 +45,6 @@ void sn_cache_init(void) {
     reserve(SN_CACHE_START, end, PROT_READ | PROT_WRITE | PROT_EXEC, "code cache");
     reserve(SN_TABLE_BASE + 8 * SN_LOW_START, SN_TABLE_END, PROT_READ | PROT_WRITE, "table of indirect branches");
     memcpy((void *)RUNTIME, sn_runtime_start, (size_t)(sn_runtime_end - sn_runtime_start));
-    /* The address of the hash table is an immediate just before the label. */
-    uint64_t table = LOOKUP_TABLE;
-    memcpy((void *)(sn_runtime_address(sn_runtime_lookup_table) - 8), &table, sizeof table);
     sn_runtime_enter_address = sn_runtime_address(sn_runtime_enter);
     limit = (uint8_t *)end;
     cursor = (uint8_t *)BLOCKS;
@@ -77,45 +75,69 @@ void sn_cache_clear(void) {
 
 /* ------------------------------------------------------------ indirect branches */
 
-static uint64_t *table_entry(uint64_t client) { return (uint64_t *)(SN_TABLE_BASE + 8 * client); }
+static bool has_second_table;
+
+static uint64_t table_distance(unsigned version) { return version ? SN_TABLE_DISTANCE : 0; }
+
+static uint64_t *table_entry(unsigned version, uint64_t client) {
+    return (uint64_t *)(SN_TABLE_BASE + 8 * (client + table_distance(version)));
+}
+
+static void *table_start(unsigned version) { return table_entry(version, SN_LOW_START); }
+#define TABLE_SIZE (8 * (SN_LOW_END - SN_LOW_START))
+
+void sn_indirect_second_table(void) {
+    uint64_t start = (uint64_t)table_start(1);
+    reserve(start, start + TABLE_SIZE, PROT_READ | PROT_WRITE, "second table of indirect branches");
+    has_second_table = true;
+}
+
+/** What an entry is where there is no block: the way to the dispatcher. */
+static uint64_t miss(unsigned version) { return sn_runtime_address(version ? sn_runtime_miss_second : sn_runtime_miss); }
+
+uint64_t sn_general_table(unsigned version) { return LOOKUP_TABLE + version * LOOKUP_TABLE_SIZE; }
 
 /** Where the general lookup finds a client address, and the upper half of what it finds there (switch.S). */
-static uint64_t *lookup_word(uint64_t client) { return (uint64_t *)LOOKUP_TABLE + (client & 0xffff); }
+static uint64_t *lookup_word(unsigned version, uint64_t client) {
+    return (uint64_t *)sn_general_table(version) + (client & 0xffff);
+}
 static uint64_t lookup_key(uint64_t client) { return (uint64_t)__builtin_bswap32(-(uint32_t)(client >> 16)) << 32; }
 
 /* An entry that is filled in already is the landing of a call, which must not get lost: it leads to the block too. */
-void sn_indirect_publish(uint64_t client, uint64_t start) {
+void sn_indirect_publish(unsigned version, uint64_t client, uint64_t start) {
     if (!sn_in_low_window(client)) return;
-    uint64_t now = *table_entry(client);
-    if (!now || now == sn_runtime_address(sn_runtime_miss))
-        __atomic_store_n(table_entry(client), start, __ATOMIC_RELEASE);
+    uint64_t *entry = table_entry(version, client), now = *entry;
+    if (!now || now == miss(version)) __atomic_store_n(entry, start, __ATOMIC_RELEASE);
 }
 
-void sn_indirect_land(uint64_t client, uint64_t landing) {
-    __atomic_store_n(table_entry(client), landing, __ATOMIC_RELEASE);
+void sn_indirect_land(unsigned version, uint64_t client, uint64_t landing) {
+    __atomic_store_n(table_entry(version, client), landing, __ATOMIC_RELEASE);
 }
 
 void sn_indirect_expect(uint64_t client) {
-    if (sn_in_low_window(client) && !*table_entry(client))
-        *table_entry(client) = sn_runtime_address(sn_runtime_miss);
+    if (!sn_in_low_window(client)) return;
+    for (unsigned version = 0; version <= has_second_table; version++) {
+        uint64_t *entry = table_entry(version, client);
+        if (!*entry) *entry = miss(version);
+    }
 }
 
 /* One store: readers take no lock, and must not find the cache address of one client address with the key of another. */
-void sn_general_publish(uint64_t client, uint64_t start) {
+void sn_general_publish(unsigned version, uint64_t client, uint64_t start) {
     if (client >> 48) return;
-    __atomic_store_n(lookup_word(client), lookup_key(client) | start, __ATOMIC_RELEASE);
+    __atomic_store_n(lookup_word(version, client), lookup_key(client) | start, __ATOMIC_RELEASE);
 }
 
-void sn_indirect_forget(uint64_t client, uint64_t start) {
-    if (sn_in_low_window(client) && *table_entry(client) == start)
-        __atomic_store_n(table_entry(client), sn_runtime_address(sn_runtime_miss), __ATOMIC_RELEASE);
-    if (*lookup_word(client) == (lookup_key(client) | start)) __atomic_store_n(lookup_word(client), 0, __ATOMIC_RELEASE);
+void sn_indirect_forget(unsigned version, uint64_t client, uint64_t start) {
+    uint64_t *entry = table_entry(version, client), *word = lookup_word(version, client);
+    if (sn_in_low_window(client) && *entry == start) __atomic_store_n(entry, miss(version), __ATOMIC_RELEASE);
+    if (*word == (lookup_key(client) | start)) __atomic_store_n(word, 0, __ATOMIC_RELEASE);
 }
 
 void sn_indirect_clear(void) {
-    madvise((void *)(SN_TABLE_BASE + 8 * SN_LOW_START), SN_TABLE_END - (SN_TABLE_BASE + 8 * SN_LOW_START),
-            MADV_DONTNEED);
-    madvise((void *)LOOKUP_TABLE, LOOKUP_TABLE_SIZE, MADV_DONTNEED);
+    for (unsigned version = 0; version <= has_second_table; version++)
+        madvise(table_start(version), TABLE_SIZE, MADV_DONTNEED);
+    madvise((void *)LOOKUP_TABLE, SN_VERSIONS * LOOKUP_TABLE_SIZE, MADV_DONTNEED);
 }
 
 /* ------------------------------------------------------------------ system calls */

@@ -29,16 +29,21 @@ size_t sn_cache_used(void);
 uint64_t sn_runtime_address(const void *label);
 bool sn_in_runtime(uint64_t address);
 
+/** Make the table of indirect targets for version 1 of the code (versions.h). Ends the run with one line when there is no room. */
+void sn_indirect_second_table(void);
+/* `version`: of the code that branches, and that is led to. */
 /** A block with its indirect entry at `start` exists for `client`: indirect branches go straight to it. */
-void sn_indirect_publish(uint64_t client, uint64_t start);
+void sn_indirect_publish(unsigned version, uint64_t client, uint64_t start);
 /** The block is gone. */
-void sn_indirect_forget(uint64_t client, uint64_t start);
-/** `client` will be the target of a return: make the table say "no block yet" instead of faulting. */
+void sn_indirect_forget(unsigned version, uint64_t client, uint64_t start);
+/** `client` will be the target of a return, of either version: make the tables say "no block yet" instead of faulting. */
 void sn_indirect_expect(uint64_t client);
 /** Returns to `client` arrive at `landing`, also after a block for `client` is published. */
-void sn_indirect_land(uint64_t client, uint64_t landing);
+void sn_indirect_land(unsigned version, uint64_t client, uint64_t landing);
 /** The same as publish, for the general lookup. */
-void sn_general_publish(uint64_t client, uint64_t start);
+void sn_general_publish(unsigned version, uint64_t client, uint64_t start);
+/** The general lookup's table. */
+uint64_t sn_general_table(unsigned version);
 /** After the cache was emptied. */
 void sn_indirect_clear(void);
 
@@ -53,7 +58,7 @@ uint64_t sn_syscall_table_address(void);
 /** Let the patchable jump whose displacement is at `site` lead to `target`. */
 void sn_patch_site(uint64_t site, uint64_t target);
 /** Turn the indirect jump at `site` (found by a fault on it) into a jump to the general lookup, by way of a stub that
-    leaves the site's address in the thread's branch_site. */
-void sn_patch_indirect(uint64_t site);
+    leaves the site's address in the thread's branch_site. `version`: of its block. */
+void sn_patch_indirect(uint64_t site, unsigned version);
 
 #endif

@@ -38,6 +38,8 @@ void sn_block_reset(sn_block *block, uint64_t address) {
     block->address = address;
     block->count = 0;
     block->checks_itself = false;
+    block->version = 0;
+    block->counts_down = false;
     block->data = NULL;
     block->entry_count = 0;
     block->functions = 0;

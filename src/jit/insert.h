@@ -37,6 +37,8 @@ struct sn_block {
     bool followed[SN_MOST_INSTRUCTIONS]; /**< direct jump whose target is the next instruction of the block */
     bool checks_itself;
     bool far;              /**< lies outside the low window */
+    uint8_t version;       /**< of the code that it belongs to (versions.h) */
+    bool counts_down;      /**< the instructions that the thread has left in that version */
 
     void *data;
     unsigned entry_count;

@@ -3,6 +3,7 @@
  *
  * Low window      [SN_LOW_START, SN_LOW_END)    client code: program, libraries, JIT code; and the code cache.
  * Indirect table  [.., SN_TABLE_END)            one 8-byte entry for each byte of the low window.
+ * Another one     [.., + SN_TABLE_DISTANCE)     the same for version 1 of the code, where there are two (versions.h).
  * Data window     [SN_DATA_START, SN_DATA_END)  everything else that the client maps.
  *
  * The data window starts at 16 TiB for one reason: an indirect branch is `jmp [target*8 + table]` without a
@@ -31,6 +32,10 @@
 /** Address of the (virtual) entry for address 0; the entry of address A is at SN_TABLE_BASE + 8 * A. */
 #define SN_TABLE_BASE UINT64_C(0x7f000000)
 #define SN_TABLE_END (SN_TABLE_BASE + 8 * SN_LOW_END)
+
+/** What indirect branches of version 1 add to their target, so that they find the entries of their own table, which follows
+    the first one: 8 times as many bytes lie between an entry and that of the other version. */
+#define SN_TABLE_DISTANCE SN_LOW_END
 
 #define SN_DATA_START UINT64_C(0x100080000000)
 #define SN_DATA_END UINT64_C(0x180000000000)

@@ -12,7 +12,7 @@
 
 /* Labels of the code that is copied into the cache; only their addresses are used (sn_runtime_address). */
 extern const char sn_runtime_start[], sn_runtime_end[];
-extern const char sn_runtime_miss[], sn_runtime_lookup[], sn_runtime_lookup_table[], sn_runtime_lookup_missed[];
+extern const char sn_runtime_miss[], sn_runtime_miss_second[], sn_runtime_lookup[], sn_runtime_lookup_missed[];
 extern const char sn_runtime_lookup_end[];
 extern const char sn_runtime_resume[], sn_runtime_syscall[], sn_runtime_bad_address[];
 extern const char sn_runtime_exit[], sn_runtime_exit_saved[];

@@ -79,10 +79,13 @@ struct sn_thread {
     uint64_t rare_saved;    /**< while a function runs that sn_call_fast_if() called: bit R: the client's value of register R
                                  is in `saved`; of the others that the function may change it is in `kept` */
     uint8_t shadow[SN_THREAD_SHADOW_BYTES] __attribute__((aligned(8))); /**< a thread begins with its creator's */
+    int64_t left[SN_THREAD_LEFT_PARTS]; /**< instructions until it changes to the other version of the code (versions.h) */
+    uint64_t general_table; /**< that the general lookup uses: sn_general_table() of its version */
 
     /* From here on only C code looks. */
     uint64_t trace_start[SN_THREAD_TRACE_COUNT]; /**< buffers; 0: none */
     void *trace_spare[SN_THREAD_TRACE_COUNT];    /**< jit/trace.c's */
+    uint32_t version;       /**< of the code that it runs */
     uint32_t trace_full;    /**< with SN_EXIT_TRACE_FULL: which */
     uint32_t trace_register;/**< and the register that points to the next record */
     /** A repeated instruction runs whose accesses are told when it has ended (guest/enumerate.h). */

@@ -43,6 +43,9 @@
 #define SN_THREAD_RARE_SAVED 0xab8   /* registers in SAVED when a fast call was made that rarely happens */
 #define SN_THREAD_SHADOW 0xac0       /* shadows of the client's registers (service/shadow_registers.c) */
 #define SN_THREAD_SHADOW_BYTES 0xac0
+#define SN_THREAD_LEFT 0x1580         /* instructions until the thread changes to the other version of the code, in parts */
+#define SN_THREAD_LEFT_PARTS 4
+#define SN_THREAD_GENERAL_TABLE 0x15a0 /* that the general lookup uses: of the version that the thread is in */
 
 /* Per-thread counters follow the structure in the same mapping. */
 #define SN_THREAD_COUNTERS 0x10000

@@ -15,6 +15,7 @@
 #include "jit/client_code.h"
 #include "jit/layout.h"
 #include "jit/runtime.h"
+#include "jit/versions.h"
 
 sn_translate_statistics sn_translate_statistics_current;
 
@@ -263,8 +264,19 @@ static bool is_instrumented(uint64_t client, uint32_t number) {
            number < sn_settings_current.bisect_blocks;
 }
 
-uint32_t sn_translate(uint64_t client, uint64_t *fault) {
-    uint32_t number = sn_block_find(client);
+/** A record for the block that is being made. */
+static uint32_t record_block(void) {
+    uint32_t number = sn_block_new();
+    sn_block_record *record = sn_block_record_at(number);
+    record->client = building.address;
+    record->version = building.version;
+    record->instructions = (uint16_t)building.count;
+    record->checks_itself = building.checks_itself;
+    return number;
+}
+
+uint32_t sn_translate(unsigned version, uint64_t client, uint64_t *fault) {
+    uint32_t number = sn_block_find(version, client);
     if (number) return number;
     unsigned limit = most_instructions(client, sn_block_count());
     do {
@@ -272,16 +284,14 @@ uint32_t sn_translate(uint64_t client, uint64_t *fault) {
         do {
             if (!form(&building, client, number, limit, fault)) return 0;
         } while (!watch_code(&building, number));
+        building.version = (uint8_t)version;
+        building.counts_down = sn_versions_are_two();
         bool followed = follower.after && !bare;
         if (followed) follower.before(&building);
         if (is_instrumented(client, number)) SN_TELL_TOOL("instrument", tool->instrument(&building));
         if (followed) follower.after(&building);
         if (insert_own) insert_own(&building);
-        if (sn_block_new() != number) sn_fail(SN_STATUS_ENGINE, "the tool's instrument callback translated a block");
-        sn_block_record *record = sn_block_record_at(number);
-        record->client = client;
-        record->instructions = (uint16_t)building.count;
-        record->checks_itself = building.checks_itself;
+        if (record_block() != number) sn_fail(SN_STATUS_ENGINE, "the tool's instrument callback translated a block");
         /* With much analysis code a block can be too large: half of it then. */
         limit = building.count / 2;
     } while (!sn_emit_block(&building, number) && limit);
@@ -296,15 +306,13 @@ uint32_t sn_translate(uint64_t client, uint64_t *fault) {
     return number;
 }
 
-uint32_t sn_translate_bare(uint64_t client, uint64_t *fault) {
+uint32_t sn_translate_bare(unsigned version, uint64_t client, uint64_t *fault) {
     uint32_t number = sn_block_count();
     do {
         if (!form(&building, client, number, 1, fault)) return 0;
     } while (!watch_code(&building, number));
-    sn_block_new();
-    sn_block_record *record = sn_block_record_at(number);
-    record->client = client;
-    record->instructions = (uint16_t)building.count;
+    building.version = (uint8_t)version;
+    record_block();
     if (!sn_emit_block(&building, number)) sn_fail(SN_STATUS_ENGINE, "no room for a block in the code cache");
     return number;
 }

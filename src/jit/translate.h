@@ -28,13 +28,13 @@ typedef struct sn_call_follower {
 void sn_translate_follow(const sn_call_follower *follower);
 
 /**
- * The block for `client`, made if there is none. Under sn_jit_lock. 0 when nothing executable is there; *fault is then the
+ * The block for `client` in a version of the code, made if there is none. Under sn_jit_lock. 0 when nothing executable is there; *fault is then the
  * first address that could not be fetched.
  */
-uint32_t sn_translate(uint64_t client, uint64_t *fault);
+uint32_t sn_translate(unsigned version, uint64_t client, uint64_t *fault);
 
-/** A block of the one instruction at `client`, without analysis code, that nothing else leads to. */
-uint32_t sn_translate_bare(uint64_t client, uint64_t *fault);
+/** A block of the one instruction at `client`, without analysis code, that nothing else leads to; behind it that version goes on. */
+uint32_t sn_translate_bare(unsigned version, uint64_t client, uint64_t *fault);
 
 /** How many blocks, instructions and bytes were translated. */
 typedef struct sn_translate_statistics {

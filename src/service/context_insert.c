@@ -272,6 +272,8 @@ static unsigned stub_jump(const sn_block *block) {
 }
 
 void sn_contexts_insert_before(sn_block *block) {
+    if (sn_contexts_are_only_in_one()) sn_contexts_note_calls(block);
+    if (!sn_contexts_follow_version(block->version)) return;
     unsigned stub = stub_jump(block);
     block->reached_in = sn_call_frame_of(sn_thread_current())->target;
     if (stub < block->count) insert_stub(block, stub);
@@ -295,6 +297,7 @@ void sn_contexts_insert_before(sn_block *block) {
 }
 
 void sn_contexts_insert_after(sn_block *block) {
+    if (!sn_contexts_follow_version(block->version)) return;
     for (unsigned i = 0; i < block->count; i++) {
         unsigned kind = block->views[i].kind;
         if (kind == SN_KIND_CALL || kind == SN_KIND_CALL_INDIRECT) insert_call(block, i);

@@ -69,7 +69,10 @@ static void begin_at_base(sn_thread *thread, sn_shadow_stack *stack, uint64_t st
     sn_shadow_use(thread, stack, stack->frames + 1);
 }
 
+sn_shadow_stack *sn_contexts_own_stack(const sn_thread *thread) { return (sn_shadow_stack *)thread->slots[own_slot]; }
+
 static void thread_begins(sn_thread *thread, const sn_thread *parent) {
+    if (sn_contexts_are_only_in_one()) sn_unwind_thread_begins(thread);
     sn_shadow_stack *own = sn_contexts_reserve(sizeof *own);
     own->frames = reserve_aligned(OWN_STACK_SIZE, OWN_STACK_SIZE);
     own->is_own = true;
@@ -89,7 +92,8 @@ static void thread_begins(sn_thread *thread, const sn_thread *parent) {
 
 static void thread_ends(sn_thread *thread) {
     if (!thread->borrowed) sn_hooks_thread_ends(thread);
-    sn_shadow_stack *own = (sn_shadow_stack *)thread->slots[own_slot], *current = sn_shadow_current(thread);
+    if (sn_contexts_are_only_in_one()) sn_unwind_thread_ends(thread);
+    sn_shadow_stack *own = sn_contexts_own_stack(thread), *current = sn_shadow_current(thread);
     sn_spin_acquire(&sn_shadow.lock);
     if (current != own) {
         uint32_t kept = 0;
@@ -107,7 +111,7 @@ static void thread_ends(sn_thread *thread) {
 /** What was called while nothing was followed is not known. */
 static void begin_again(sn_thread *thread, void *data) {
     (void)data;
-    begin_at_base(thread, (sn_shadow_stack *)thread->slots[own_slot], sn_thread_stack_pointer(thread));
+    begin_at_base(thread, sn_contexts_own_stack(thread), sn_thread_stack_pointer(thread));
     sn_hooks_thread_forgets(thread);
 }
 
@@ -189,7 +193,13 @@ void sn_shadow_new_stack(sn_thread *thread, uint64_t old, uint64_t stack_pointer
 
 /* ------------------------------------------------------------------------------------------- signals, forks */
 
+/** Async-signal-safe. */
+static void signal_interrupts(sn_thread *thread, uint64_t interrupted, uint64_t frame, uint64_t handler) {
+    if (sn_contexts_follow_version(thread->version)) sn_shadow_signal(thread, interrupted, frame, handler);
+}
+
 static void signal_returned(sn_thread *thread, uint64_t from, uint64_t to) {
+    if (!sn_contexts_follow_version(thread->version)) return;
     uint64_t before = thread->slots[sn_shadow.slots.end];
     if (sn_shadow_switched(thread, from, to)) sn_shadow_new_stack(thread, from, to);
     uint64_t now = thread->slots[sn_shadow.slots.end];
@@ -235,7 +245,7 @@ void sn_contexts_enable(void) {
     if (is_on) return;
     make_ready();
     sn_translate_follow(&(sn_call_follower){sn_contexts_insert_before, sn_contexts_insert_after, again});
-    sn_stack_listening = (sn_stack_listener){thread_begins, thread_ends, sn_shadow_signal,
+    sn_stack_listening = (sn_stack_listener){thread_begins, thread_ends, signal_interrupts,
                                              signal_returned, before_fork, after_fork};
 }
 

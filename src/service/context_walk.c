@@ -6,7 +6,8 @@
 #include "service/unwind.h"
 
 sn_context sn_context_of(sn_thread *thread) {
-    return sn_contexts_are_unwound() ? sn_unwind_here(thread) : sn_context_resolve(thread);
+    bool is_followed = !sn_contexts_are_unwound() && sn_contexts_follow_version(thread->version);
+    return is_followed ? sn_context_resolve(thread) : sn_unwind_here(thread);
 }
 
 sn_context sn_context_count(void) { return __atomic_load_n(&sn_contexts.count, __ATOMIC_ACQUIRE) - 1; }

@@ -194,6 +194,21 @@ static sn_shadow_stack *resume(uint64_t stack_pointer) {
     return NULL;
 }
 
+void sn_shadow_forget(sn_thread *thread, sn_shadow_stack *own) {
+    sn_shadow_stack *current = sn_shadow_current(thread);
+    uint32_t kept = 0;
+    sn_spin_acquire(&sn_shadow.lock);
+    for (uint32_t i = 0; i < sn_shadow.suspended_count; i++) {
+        sn_shadow_stack *stack = sn_shadow.suspended[i];
+        if (stack->is_own && stack != own) sn_shadow.suspended[kept++] = stack;
+        else give_back(stack);
+    }
+    sn_shadow.suspended_count = kept;
+    if (current != own) give_back(current);
+    sn_spin_release(&sn_shadow.lock);
+    sn_shadow_use(thread, own, own->frames + 1);
+}
+
 uint64_t sn_shadow_switched(sn_thread *thread, uint64_t old, uint64_t new) {
     sn_shadow_stack *current = sn_shadow_current(thread);
     if (new >= old && new <= current->high) {

@@ -55,6 +55,7 @@ typedef struct sn_shadow_stack {
     uint64_t low;          /**< while suspended: the client's stack pointer */
     uint64_t high;         /**< as far as known, where the client's stack began */
     struct sn_shadow_stack *next_free;
+    uint32_t postponed;    /**< how often the thread was to be followed on it, and its calls were not known */
     bool is_own;           /**< the one that a thread began on: with room of its own */
 } sn_shadow_stack;
 
@@ -114,6 +115,10 @@ void sn_shadow_unwind(sn_thread *thread, uint64_t stack_pointer);
 /** Let `stack` be the current one, with frames up to `end`. */
 void sn_shadow_use(sn_thread *thread, sn_shadow_stack *stack, sn_call_frame *end);
 sn_shadow_stack *sn_shadow_current(sn_thread *thread);
+
+/** The thread goes on without being followed: what it calls and where is not known any more, nor what runs on stacks that are
+    suspended, but for those that threads began on. `own`: the thread's. */
+void sn_shadow_forget(sn_thread *thread, sn_shadow_stack *own);
 
 /** An empty stack from the pool, NULL if there is none. The lock is held. */
 sn_shadow_stack *sn_shadow_take(void);

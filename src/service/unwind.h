@@ -26,6 +26,7 @@ typedef struct sn_unwind_step {
     int32_t return_offset, frame_offset; /**< then: from the stack pointer; frame_offset -1: the frame pointer was not saved */
     uint64_t function;    /**< where it begins; 0: unknown */
     uint32_t site;        /**< number of the call site */
+    bool is_a_piece;      /**< that is the beginning of a piece of a function which lies apart from the rest */
     bool is_watched;      /**< code that looks whether a hooked call has returned is before the address */
 } sn_unwind_step;
 

@@ -53,9 +53,11 @@ static sn_unwind_rule rule_of(uint64_t address, bool is_exact) {
     return is_code ? sn_unwind_by_frame_pointer : (sn_unwind_rule){.is_outermost = true};
 }
 
-static uint64_t function_of(uint64_t address) {
+static void find_function(sn_unwind_step *step, uint64_t address) {
     sn_function_range function;
-    return sn_locate_function(address, &function) ? function.start : 0;
+    if (!sn_locate_function(address, &function)) return;
+    step->function = function.start;
+    step->is_a_piece = function.is_a_piece;
 }
 
 /** Whether the step is plain, and then its distances: within the frame, so that what is read lies between two stack pointers. */
@@ -79,7 +81,8 @@ static sn_unwind_step *make_step(uint64_t key) {
     uint64_t address = key >> 1;
     bool is_exact = key & 1;
     sn_unwind_step *step = sn_arena_allocate(&arena, sizeof *step);
-    *step = (sn_unwind_step){.key = key, .rule = rule_of(address, is_exact), .function = function_of(address - !is_exact)};
+    *step = (sn_unwind_step){.key = key, .rule = rule_of(address, is_exact)};
+    find_function(step, address - !is_exact);
     simplify(step);
     if (!is_exact) step->site = sn_context_site(sn_hash_get(&calls, address, address - 1), address);
     *sn_vector_add(&steps) = step;

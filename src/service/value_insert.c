@@ -283,7 +283,7 @@ static void insert_called(value_draft *draft) {
 }
 
 void sn_values_instrument(sn_block *block) {
-    if (!sn_values_sampling_instrument(block)) return;
+    if (!sn_values_sampling_records(block)) return;
     value_draft draft = {.block = block};
     for (unsigned i = 0; i < sn_block_size(block); i++) {
         if (sn_values.has_context && i && sn_block_begins_function(block, i)) draft.segment = NULL;

@@ -63,7 +63,6 @@ typedef struct value_thread {
     void *scratch;
     bool is_finished;
     int id;
-    sn_value_countdown countdown;
 
     /* Where the stream is. */
     const sn_value_segment *segment; /**< NULL: before the first one */
@@ -441,8 +440,6 @@ sn_value_waiting *sn_values_waiting_of(sn_thread *thread) {
     return mine ? mine->waiting : NULL;
 }
 
-sn_value_countdown *sn_values_countdown_of(void *thread_data) { return &((value_thread *)thread_data)->countdown; }
-
 void sn_values_thread_start(sn_thread *thread) {
     value_thread *mine = allocate(1, sizeof *mine + sn_values.request.state_size);
     mine->thread = thread;
@@ -504,6 +501,7 @@ void sn_values_interrupted(sn_thread *thread, void *data, unsigned completed) {
 
 void sn_values_signal(sn_thread *thread, int number, uint64_t address) {
     if (sn_values.has_bytes || (number != SIGSEGV && number != SIGBUS) || !sn_thread_data(thread)) return;
+    if (!sn_values_sampling_is_recording(thread)) return;
     const uint64_t words[SN_VALUES_FAULTED_WORDS] = {SN_VALUES_TAGS + SN_VALUES_FAULTED, address};
     for (unsigned i = 0; i < SN_VALUES_FAULTED_WORDS; i++) sn_trace_write(thread, sn_values.trace, &words[i]);
 }
@@ -524,7 +522,9 @@ void sn_values_memory_unmapped(uint64_t start, uint64_t end) {
 static void note_system_call(sn_thread *thread, const sn_system_call *call, uint8_t role, uint8_t moment) {
     const sn_values_request *request = &sn_values.request;
     bool wanted = request->system_calls && (request->moments & moment) && (request->places & SN_VALUES_MEMORY);
-    if (!wanted || !sn_thread_data(thread) || !sn_selected(call->address) || !sn_instrumentation_is_enabled()) return;
+    if (!wanted || !sn_thread_data(thread) || !sn_selected(call->address) || !sn_instrumentation_is_enabled() ||
+        !sn_values_sampling_is_recording(thread))
+        return;
     for (size_t i = 0; i < call->range_count; i++) {
         const sn_system_range *range = &call->ranges[i];
         if (!(range->role & role)) continue;

@@ -110,16 +110,10 @@ void sn_values_waiting_free(sn_value_waiting *waiting);
 
 /* ---------------------------------------------------------------------- sampling */
 
-/** What a thread has left of a burst, or of the time between two. */
-typedef struct sn_value_countdown {
-    uint64_t phase; /**< of which it is */
-    int64_t left;   /**< instructions */
-} sn_value_countdown;
-/** Of the thread with this sn_thread_data(). */
-sn_value_countdown *sn_values_countdown_of(void *thread_data);
-
 void sn_values_sampling_start(void);
-/** Count the block's instructions; returns whether to record its values. */
-bool sn_values_sampling_instrument(sn_block *block);
+/** Whether the block's values are to be recorded. */
+bool sn_values_sampling_records(const sn_block *block);
+/** Whether what the thread does now is. In the thread itself. */
+bool sn_values_sampling_is_recording(const sn_thread *thread);
 
 #endif

@@ -1,6 +1,7 @@
 /**
  * @fileoverview A tool that inserts every kind of operation around every instruction, for tests: nothing of it may show in
- * the client. --what= is a sum of the parts below.
+ * the client. --what= is a sum of the parts below. With --alternate=N threads are in such code for N instructions, then in bare
+ * code for N, and so on.
  */
 #include <string.h>
 
@@ -14,12 +15,19 @@ static sn_trace *words, *wide;
 static uint64_t table[4096];
 static sn_counter counters;
 static sn_slot slot;
-static uint64_t records, wrong_calls;
+static int64_t alternate;
+static uint64_t records, wrong_calls, changes;
 
 static const sn_option options[] = {
     {"what", SN_OPTION_NUMBER, &what, "119", NULL, "sum of the parts that are inserted"},
+    {"alternate", SN_OPTION_NUMBER, &alternate, "0", NULL, "instructions in each of two versions"},
     {NULL, 0, NULL, NULL, NULL, NULL},
 };
+
+static void changed(sn_thread *thread, unsigned version) {
+    if (sn_thread_version(thread) != version) __atomic_add_fetch(&wrong_calls, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&changes, 1, __ATOMIC_RELAXED);
+}
 
 static void batch(const sn_batch *batch) { __atomic_add_fetch(&records, batch->count, __ATOMIC_RELAXED); }
 
@@ -28,6 +36,18 @@ static void start(void) {
     wide = sn_trace_new(&(sn_trace_options){.record_size = 128, .buffer_size = 65536, .batch = batch});
     counters = sn_counter_new(3);
     slot = sn_slot_new();
+    if (alternate) sn_versions_start(&(sn_versions){.instructions = {alternate, alternate}, .first = 1, .changed = changed});
+}
+
+/** Code of a version runs only in threads that are in it. A vfork child is in version 0. */
+SN_FAST static uint64_t ran(sn_thread *thread, uint64_t version) {
+    if (sn_thread_version(thread) != version) __atomic_add_fetch(&wrong_calls, 1, __ATOMIC_RELAXED);
+    return 0;
+}
+
+static void insert_version(sn_block *block) {
+    sn_insert_before(block, 0);
+    sn_call_fast(block, (void *)ran, 2, (sn_value[]){sn_current_thread(block), sn_constant(block, sn_block_version(block))});
 }
 
 SN_FAST static uint64_t mix(uint64_t a, uint64_t b, uint64_t c) { return a * b + c * 3 + table[a & 63]++; }
@@ -135,6 +155,8 @@ static void insert_taken(sn_block *block, unsigned index) {
 }
 
 static void instrument(sn_block *block) {
+    if (alternate && what & FAST_CALLS) insert_version(block);
+    if (alternate && sn_block_version(block) == 0) return;
     for (unsigned i = 0; i < sn_block_size(block); i++) {
         const sn_instruction *instruction = sn_block_instruction(block, i);
         bool goes_on = instruction->kind == SN_KIND_OTHER || instruction->kind == SN_KIND_CONDITIONAL;
@@ -153,6 +175,7 @@ static void instrument(sn_block *block) {
 static void end(void) {
     if (wrong_calls != 0) __builtin_trap(); /* nothing else is so sure to be seen */
     fprintf(sn_output(), "records: %lu\n", (unsigned long)records);
+    if (alternate) fprintf(sn_output(), "changes: %lu\n", (unsigned long)changes);
 }
 
 SN_EXPORT const sn_tool sn_tool_descriptor = {

@@ -1,6 +1,7 @@
 /**
  * @fileoverview A tool that prints the calling context whenever the client makes the system call `getppid`, and with
- * --marks=yes how many frames went: for tests of the context service.
+ * --marks=yes how many frames went: for tests of the context service. With --alternate=N calls are followed for N instructions, and
+ * not for the next N, and so on.
  */
 #include <string.h>
 
@@ -9,11 +10,12 @@
 static bool marks, is_long;
 static sn_context inserted; /**< what inserted code found last */
 static sn_counter counter; /**< 4711 in all threads */
-static int64_t wrong, left;
+static int64_t wrong, left, alternate;
 
 static const sn_option options[] = {
     {"marks", SN_OPTION_FLAG, &marks, "no", NULL, "count the frames that go"},
     {"long", SN_OPTION_FLAG, &is_long, "no", NULL, "print the contexts with source lines too"},
+    {"alternate", SN_OPTION_NUMBER, &alternate, "0", NULL, "instructions in each of two versions"},
     {NULL, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -29,9 +31,13 @@ static void start(void) {
     sn_contexts_enable();
     counter = sn_counter_new(1);
     if (marks) sn_contexts_watch(counter, frame_left);
+    if (!alternate) return;
+    sn_versions_start(&(sn_versions){.instructions = {alternate, alternate}, .first = 1});
+    sn_contexts_only_in(1);
 }
 
 static void instrument(sn_block *block) {
+    if (alternate && sn_block_version(block) == 0) return;
     for (unsigned i = 0; i < sn_block_size(block); i++) {
         if (sn_block_instruction(block, i)->kind != SN_KIND_SYSCALL) continue;
         sn_insert_before(block, i);
@@ -59,7 +65,7 @@ static void print_chain(sn_context context) {
 static void system_call_before(sn_thread *thread, const sn_system_call *call) {
     if (!call->name || strcmp(call->name, "getppid") != 0) return;
     sn_context context = sn_context_of(thread);
-    if (context != inserted) fprintf(sn_output(), "inserted code found another context: %u, not %u\n", inserted, context);
+    if (context != inserted && !(alternate && sn_thread_version(thread) == 0)) fprintf(sn_output(), "inserted code found another context: %u, not %u\n", inserted, context);
     print_chain(context);
     if (is_long) sn_context_print(sn_output(), context, call->address, 0, "  ");
     fflush(sn_output());

@@ -27,6 +27,7 @@
 #include "isa/isa.h"
 #include "isa/x86_64/emit.h"
 #include "jit/cache.h"
+#include "jit/layout.h"
 #include "jit/runtime.h"
 #include "jit/trace.h"
 
@@ -487,7 +488,7 @@ static void undo_branch(sn_thread *thread, ucontext_t *context, const interrupti
  * Returns true if the thread goes on.
  */
 static bool far_branch(sn_thread *thread, ucontext_t *context, siginfo_t *info, const interruption *at) {
-    uint64_t target = *register_of(context, SN_RCX);
+    uint64_t target = *register_of(context, SN_RCX) -= at->record->version ? SN_TABLE_DISTANCE : 0;
     if (!sn_abi_is_canonical(target)) {
         undo_branch(thread, context, at);
         info->si_code = SI_KERNEL;
@@ -501,7 +502,7 @@ static bool far_branch(sn_thread *thread, ucontext_t *context, siginfo_t *info, 
     }
     thread->branch_site = counter_of(context);
     sn_lock_acquire(&sn_jit_lock);
-    sn_patch_indirect(counter_of(context));
+    sn_patch_indirect(counter_of(context), at->record->version);
     sn_lock_release(&sn_jit_lock);
     set_counter(context, sn_runtime_address(sn_runtime_lookup));
     return true;
@@ -651,7 +652,8 @@ static void synchronous(sn_thread *thread, ucontext_t *context, siginfo_t *info)
         /* An indirect branch through an entry of a table that was never filled in; the general lookup has the entry, the
            other one the target in %rcx. */
         bool general = *register_of(context, SN_RCX) == 0;
-        set_counter(context, sn_runtime_address(general ? sn_runtime_lookup_missed : sn_runtime_miss));
+        const char *miss = thread->version ? sn_runtime_miss_second : sn_runtime_miss;
+        set_counter(context, sn_runtime_address(general ? sn_runtime_lookup_missed : miss));
         return;
     }
     if (is_step(info) && !own_step(thread, context, info, &at)) return;

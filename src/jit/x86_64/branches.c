@@ -75,7 +75,7 @@ static void emit_push_return(builder *b, uint64_t client, uint64_t value, bool b
 /** Whether the block is a call whose return the processor is to predict. */
 static bool predicts_return(const builder *b) {
     const sn_insn *insn = &b->block->insns[0];
-    return b->block->count == 1 && sn_translates_alone(insn) && !b->block->far;
+    return b->block->count == 1 && sn_translates_alone(insn) && !b->block->far && !b->block->version;
 }
 
 /**
@@ -114,6 +114,7 @@ static void emit_note_return(builder *b, bool by_return) {
 
 static void emit_table_jump(builder *b, uint64_t client) {
     emit_note_return(b, false);
+    if (b->block->version) sn_emit_add_displacement(&b->e, BRANCH_REGISTER, BRANCH_REGISTER, SN_TABLE_DISTANCE);
     sn_builder_place(b, SN_PLACE_INDIRECT, client, NOTHING_SPILLED);
     sn_emit_bytes(&b->e, "\xff\x24\xcd", 3);
     sn_emit32(&b->e, (uint32_t)SN_TABLE_BASE);
@@ -179,7 +180,7 @@ void sn_emit_return(builder *b, unsigned index) {
         sn_emit_bytes(&b->e, "\x48\x8d\xa4\x24", 4); /* lea pop(%rsp), %rsp */
         sn_emit32(&b->e, insn->return_pop);
     }
-    if (insn->return_pop || b->block->far || !sn_returns_are_predicted()) {
+    if (insn->return_pop || b->block->far || b->block->version || !sn_returns_are_predicted()) {
         emit_table_jump(b, insn->pc);
         return;
     }

@@ -49,6 +49,14 @@ typedef struct open_exit {
     pinning pin;      /**< in force at the branch */
 } open_exit;
 
+/** Code that counts down has been written, its stub is still to be. */
+typedef struct countdown {
+    uint64_t field;   /**< address of the displacement that leads to the stub */
+    unsigned index;   /**< of the instruction that it stands before */
+    bool by_flags;
+    pinning pin;      /**< in force there */
+} countdown;
+
 /** In fields that name a register: none. */
 #define NO_REGISTER 0xff
 
@@ -82,6 +90,7 @@ typedef struct builder {
     uint32_t analysis;
     unsigned open_count;
     open_exit open[SN_MOST_INSTRUCTIONS + 2];
+    countdown countdown;
     unsigned rare_count;
     sn_place last;
     bool has_last;

@@ -187,11 +187,17 @@ bool sn_emit_block(sn_block *block, uint32_t number) {
     sn_counting_place counting = {block->count, false, SN_NO_REGISTER};
     if (block->instrumented) start_analysis(b);
     if (block->entry_count) counting = sn_builder_find_counting_place(b);
+    sn_countdown_place countdown = {block->count, false};
+    if (block->counts_down) {
+        if (!b->analysis) sn_builder_find_liveness(b);
+        countdown = sn_builder_find_countdown_place(b);
+    }
     if (b->analysis) emit_at_entry(b);
     if (block->checks_itself) sn_emit_checks(b);
     for (unsigned i = 0; i < block->count; i++) {
         b->current = i;
         if (b->analysis) sn_lower_pin(b);
+        if (countdown.index == i) sn_emit_countdown(b, &countdown);
         if (counting.index == i) sn_emit_entry_counters(b, &counting, block->insns[i].pc);
         if (i + 1 == block->count && number == sn_settings_current.break_block) emit_mistake(b, block->insns[i].pc);
         if (b->analysis) emit_analysed(b, i);
@@ -200,10 +206,11 @@ bool sn_emit_block(sn_block *block, uint32_t number) {
     b->current = block->count - 1;
     emit_end(b);
     sn_emit_stubs(b);
+    if (block->counts_down) sn_emit_countdown_stub(b);
     sn_lower_rare_calls(b);
     if (b->e.overflowed) return false;
     b->record->size = (uint32_t)(b->e.cursor - start);
     sn_cache_commit(b->e.cursor);
-    if (b->record->landing) sn_indirect_land(block->address + b->record->landing_delta, b->record->landing);
+    if (b->record->landing) sn_indirect_land(block->version, block->address + b->record->landing_delta, b->record->landing);
     return true;
 }

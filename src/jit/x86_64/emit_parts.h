@@ -1,7 +1,7 @@
 /**
  * @fileoverview The parts of the emitter: what their files offer to emit_block.c and to each other.
  *
- * places.c keeps the map of places, exits.c the ways out, counting.c counts, relocate.c rewrites operands, branches.c branches,
+ * places.c keeps the map of places, exits.c the ways out, counting.c and countdown.c count, relocate.c rewrites operands, branches.c branches,
  * system.c system calls, self_check.c compares code. All under sn_jit_lock. Per-architecture file.
  */
 #ifndef SONDE_JIT_X86_64_EMIT_PARTS_H
@@ -53,6 +53,20 @@ void sn_emit_before_iterations(builder *b, unsigned index);
 void sn_emit_after_iterations(builder *b, unsigned index);
 /** On the way out by a branch that is taken, behind which `live_flags` are live. */
 void sn_emit_taken_counter(builder *b, sn_counter_use use, unsigned live_flags);
+
+/* ----------------------------------------------------------------------- countdown.c */
+
+/** Before which instruction of the first segment the thread's instructions are counted down, and how. */
+typedef struct sn_countdown_place {
+    unsigned index;
+    bool by_flags; /**< they are dead there */
+} sn_countdown_place;
+
+/** The liveness must have been found. */
+sn_countdown_place sn_builder_find_countdown_place(const builder *b);
+void sn_emit_countdown(builder *b, const sn_countdown_place *where);
+/** Behind the block: where it is left when nothing is left. */
+void sn_emit_countdown_stub(builder *b);
 
 /* ------------------------------------------------------------------------ relocate.c */
 

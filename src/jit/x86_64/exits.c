@@ -3,6 +3,7 @@
  * and patching them. Per-architecture file, a part of the emitter (emit_parts.h).
  */
 #include "jit/cache.h"
+#include "jit/layout.h"
 #include "jit/runtime.h"
 #include "jit/translate.h"
 #include "jit/x86_64/emit_parts.h"
@@ -98,13 +99,14 @@ void sn_patch_site(uint64_t site, uint64_t target) { sn_patch_displacement(site,
  * Seven bytes become a five-byte jump while other threads may run them: first a breakpoint, whose handler tries again,
  * then the rest, then the first byte (the order of the Linux kernel's text_poke_bp).
  */
-void sn_patch_indirect(uint64_t site) {
+void sn_patch_indirect(uint64_t site, unsigned version) {
     uint8_t *code = (uint8_t *)site;
     if (code[0] == 0xe9) return;
     size_t room;
     uint8_t *stub = sn_cache_cursor(&room);
     sn_emitter e = {.start = stub, .cursor = stub, .limit = stub + room};
     sn_emit_store_thread_constant(&e, SN_THREAD_BRANCH_SITE, (int32_t)site);
+    if (version) sn_emit_add_displacement(&e, BRANCH_REGISTER, BRANCH_REGISTER, -(int32_t)SN_TABLE_DISTANCE);
     sn_emit_jump(&e, sn_runtime_address(sn_runtime_lookup));
     if (e.overflowed) return; /* it faults again until the cache was emptied */
     sn_cache_commit(e.cursor);

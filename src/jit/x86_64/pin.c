@@ -67,6 +67,7 @@ static void choose_registers(pinned_stretch *stretch, uint32_t left) {
 
 static void plan_appending(builder *b) {
     uint32_t free = 0xffff & ~(1u << SN_RSP), bytes = 0;
+    if (b->block->counts_down) free &= ~(1u << BRANCH_REGISTER); /* which counting down may need */
     pinned_stretch *stretch = &b->stretch;
     stretch->exists = false;
     for (unsigned i = 0; i < b->block->count; i++) {

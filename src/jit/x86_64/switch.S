@@ -15,6 +15,9 @@
 
 #include "jit/thread_offsets.h"
 
+/* As in layout.h, which is C. */
+#define SN_TABLE_DISTANCE 0x7f000000
+
 #define GENERAL(n) (SN_THREAD_GENERAL + 8 * (n))
 
         .text
@@ -57,6 +60,12 @@
         .hidden sn_runtime_start
 sn_runtime_start:
 
+/* The same as below, of version 1 of the code, whose targets have the distance of its table added. */
+        .globl  sn_runtime_miss_second
+        .hidden sn_runtime_miss_second
+sn_runtime_miss_second:
+        leaq    -SN_TABLE_DISTANCE(%rcx), %rcx
+
 /* An indirect branch whose table entry says "no block here": %rcx is the target, the client's %rcx is spilled. */
         .globl  sn_runtime_miss
         .hidden sn_runtime_miss
@@ -68,7 +77,7 @@ sn_runtime_miss:
 
 /*
  * The general way of an indirect branch, for sites that were seen to leave the low window: a hash table of
- * 65536 words, indexed by bits 0 to 15 of the client address (cache.c). A word is read at once, since other threads
+ * 65536 words, one for each version of the code, indexed by bits 0 to 15 of the client address (cache.c). A word is read at once, since other threads
  * write them at any time: its lower half is the cache address, its upper half, bytes reversed, minus bits 16 to 47 of the
  * client address. Compares without touching the flags. A word that is zero looks like a block at 0 of a page that no
  * program has; the signal handler then goes to sn_runtime_lookup_missed.
@@ -81,10 +90,7 @@ sn_runtime_lookup:
         movq    %rdx, %gs:(SN_THREAD_SPILL + 8)
         movq    %rcx, %gs:SN_THREAD_PC
         movzwl  %cx, %eax
-        movabsq $0x1122334455667788, %rdx       /* address of the table, filled in when copied */
-        .globl  sn_runtime_lookup_table
-        .hidden sn_runtime_lookup_table
-sn_runtime_lookup_table:
+        movq    %gs:SN_THREAD_GENERAL_TABLE, %rdx
         movq    (%rdx,%rax,8), %rdx
         movl    %gs:(SN_THREAD_PC + 2), %eax    /* bits 16 to 47 */
         bswapq  %rdx
