@@ -8,6 +8,7 @@
  *  - calls: push the client's return address, then a jump;
  *  - indirect branches and returns: the target goes to %rcx (spilled), then `jmp *table(,%rcx,8)`; the block that it
  *    reaches reloads %rcx at its indirect entry;
+ *    where the code has two versions (jit/versions.h), those of the second add SN_TABLE_DISTANCE to it before;
  *  - system calls: passed through unless the table of numbers says that the engine carries them out;
  *  - operands through the second segment base, and RIP-relative ones out of reach: through a scratch register.
  * The map of places that is written along says, for every byte, what client state it stands for. This file puts blocks together;
