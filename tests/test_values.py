@@ -359,6 +359,30 @@ def test_redspy_counts_registers_exactly(tmp_path, frames):
     assert got["redundant bytes in registers"] == 4 + 8 + 1 + 16
 
 
+BUSY = """
+#include <pthread.h>
+#include <unistd.h>
+static volatile long cells[4096];
+static void *work(void *unused) { for (long i = 0;; i++) cells[i & 4095] = i; return unused; }
+int main(void) {
+    pthread_t thread;
+    for (int i = 0; i < 3; i++) pthread_create(&thread, 0, work, 0);
+    usleep(10000);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("tool", ["deadspy", "redspy"])
+def test_threads_that_work_at_the_end(tmp_path, tool):
+    """What they do between the report and the end of the process is nobody's affair."""
+    (tmp_path / "busy.c").write_text(BUSY)
+    assert run("gcc", "-O1", "-pthread", "-o", tmp_path / "busy", tmp_path / "busy.c").returncode == 0
+    for _ in range(4):
+        ended = run(SONDE, tool, f"--output={tmp_path}/report", tmp_path / "busy")
+        assert (ended.returncode, ended.stderr) == (0, "")
+
+
 def test_recursion_is_folded(tmp_path, frames):
     """127 calls by two ways have one context; each loads a zero of 4 bytes."""
     found = [finding for finding in report(tmp_path, "zerospy", frames, options=["--only=walk"])["integer"]

@@ -227,10 +227,15 @@ static void take_called(value_thread *mine, const uint64_t *words) {
 
 sn_context sn_values_frame_at(const void *state, uint64_t address, uint64_t *outermost) {
     const value_thread *mine = thread_of_state(state);
-    *outermost = mine->frames.count ? mine->frames.items[0].address : 0;
-    for (size_t i = mine->frames.count; i-- > 0;)
-        if (mine->frames.items[i].address > address) return mine->frames.items[i].context;
-    return SN_NO_CONTEXT;
+    const value_frame *frames = mine->frames.items;
+    *outermost = mine->frames.count ? frames[0].address : 0;
+    size_t above = 0; /* frames that lie above the address, which are the first ones */
+    for (size_t end = mine->frames.count; above < end;) {
+        size_t middle = above + (end - above) / 2;
+        if (frames[middle].address > address) above = middle + 1;
+        else end = middle;
+    }
+    return above ? frames[above - 1].context : SN_NO_CONTEXT;
 }
 
 static inline void enter_segment(value_thread *mine, uint32_t number, sn_context context) {
@@ -419,9 +424,17 @@ static const uint64_t *complete_carry(value_thread *mine, const uint64_t *word, 
     return word;
 }
 
+/** What the tool has of a thread begins, or begins again. */
+static void begin(value_thread *mine) {
+    mine->is_finished = false;
+    memset(mine->state, 0, sn_values.request.state_size);
+    if (sn_values.request.begin) sn_values.request.begin(mine->state, mine->id);
+}
+
 static void take_trace(const sn_batch *batch) {
     value_thread *mine = batch->thread_data;
     if (!mine || !mine->takes) return; /* a process that shares its parent's memory */
+    if (mine->is_finished) begin(mine); /* all was reported, but the process is not gone yet, or could not be replaced */
     const uint64_t *word = batch->records, *end = word + batch->count;
     if (sn_values_data_centric) sn_value_objects_update();
     word = complete_carry(mine, word, end);
@@ -451,7 +464,7 @@ void sn_values_thread_start(sn_thread *thread) {
     for (unsigned type = 0; type < bins; type++)
         mine->bins[type] = allocate(1, sizeof *mine->bins[type]);
     *sn_slot_of(thread, sn_values.scratch) = (uint64_t)mine->scratch;
-    if (sn_values.request.begin) sn_values.request.begin(mine->state, mine->id);
+    begin(mine);
     sn_thread_set_data(thread, mine);
 }
 
