@@ -135,6 +135,12 @@ def add_up(profiles):
     return {event: sum(totals_of(profile).get(event, 0) for profile in profiles) for event in profiles[0].events}
 
 
+def annotate(*words):
+    run = subprocess.run(["callgrind_annotate", *words], capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0 and not run.stderr
+    return run.stdout
+
+
 def test_known_costs(program, tmp_path):
     profile, = profiles_of(program, tmp_path, *BOTH)
     assert profile.events == EVENTS
@@ -198,11 +204,9 @@ def test_callgrind_says_the_same(program, tmp_path):
 
 def test_annotate_reads_it(program, tmp_path):
     profiles_of(program, tmp_path, *BOTH, "--dump-instr=yes")
-    run = subprocess.run(["callgrind_annotate", "--tree=both", "--inclusive=yes", tmp_path / "out"], capture_output=True,
-                         text=True, timeout=60)
-    assert run.returncode == 0 and not run.stderr
-    assert re.search(r"^I1 cache: +32768 B, 64 B, 8-way", run.stdout, re.M)
-    assert f"Events recorded:  {' '.join(EVENTS)}" in run.stdout
+    text = annotate("--tree=both", "--inclusive=yes", tmp_path / "out")
+    assert re.search(r"^I1 cache: +32768 B, 64 B, 8-way", text, re.M)
+    assert f"Events recorded:  {' '.join(EVENTS)}" in text
     report = run_sonde("report", "--tree=top-down", tmp_path / "out")
     assert report.returncode == 0
     for event in EVENTS:
@@ -280,6 +284,7 @@ def test_totals_are_those_of_cache(tmp_path, options):
     """All is counted once, and goes through the same caches. Without -static, there are stubs and their first calls."""
     program = compile_program(tmp_path, "sorts.c", SORTS, "-O1", *options)
     profile, = profiles_of(program, tmp_path, *BOTH)
+    assert "by_value" in annotate(tmp_path / "out"), "though no line of the source has an indirect branch"
     run = run_sonde("cache", "--branch-sim=yes", f"--cachegrind-out-file={tmp_path}/lines", *GEOMETRY, "--", program)
     assert run.returncode == 0
     text = (tmp_path / "lines").read_text()

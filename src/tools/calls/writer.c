@@ -24,6 +24,7 @@ typedef struct writing {
     const calls_profile *profile;
     names objects, files, functions;
     const char *object, *file; /**< in force */
+    bool is_new_file;          /**< no costs were written since that changed */
 } writing;
 
 static const char nothing[] = "???";
@@ -62,9 +63,10 @@ static void write_position(writing *to, uint64_t address, unsigned line) {
     }
 }
 
-static void write_costs(writing *to, const uint64_t *costs) {
+/** Zeros at the end may be left out. */
+static void write_costs(writing *to, const uint64_t *costs, bool writes_all) {
     unsigned count = to->profile->events.count;
-    while (count > 1 && costs[count - 1] == 0) {
+    while (!writes_all && count > 1 && costs[count - 1] == 0) {
         count--;
     }
     for (unsigned event = 0; event < count; event++) {
@@ -80,6 +82,7 @@ static void write_file_change(writing *to, const calls_row *row) {
         bool is_back = file == or_nothing(row->key.place.function->file);
         write_name(to, is_back ? "fe" : "fi", &to->files, file, file);
         to->file = file;
+        to->is_new_file = true;
     }
 }
 
@@ -97,7 +100,7 @@ static void write_call(writing *to, const calls_row *row) {
     write_position(to, row->key.target_address, row->key.target.line);
     putc('\n', to->stream);
     write_position(to, row->key.address, row->key.place.line);
-    write_costs(to, row->costs);
+    write_costs(to, row->costs, false);
 }
 
 static void write_jump(writing *to, const calls_row *row) {
@@ -121,7 +124,9 @@ static void write_row(writing *to, const calls_row *row) {
     switch (row->key.kind) {
     case CALLS_ROW_SELF:
         write_position(to, row->key.address, row->key.place.line);
-        write_costs(to, row->costs);
+        /* callgrind_annotate wants every event at some line of a file, or warns. */
+        write_costs(to, row->costs, to->is_new_file);
+        to->is_new_file = false;
         break;
     case CALLS_ROW_CALL:
         write_call(to, row);
@@ -142,6 +147,7 @@ static void write_function(writing *to, const calls_function *function) {
     }
     write_name(to, "fl", &to->files, file, file);
     to->file = file;
+    to->is_new_file = true;
     write_name(to, "fn", &to->functions, function, function->name);
 }
 
