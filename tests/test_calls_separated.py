@@ -321,6 +321,30 @@ def test_threads_and_signals(tmp_path):
                    if event == "Dr" and name == interrupted) == 6 * 2 + 3
 
 
+def test_vfork_child(tmp_path):
+    """It is not counted, whether functions are told apart or not, though it runs in its parent's memory."""
+    (tmp_path / "borrower.c").write_text("""
+        #include <sys/wait.h>
+        #include <unistd.h>
+        static volatile int sum;
+        __attribute__((noinline)) void leaf(void) { sum++; }
+        int main(void) {
+            void (*volatile pointer)(void) = leaf;
+            if (vfork() == 0) {
+                for (int i = 0; i < 5; i++) leaf(), pointer();
+                _exit(0);
+            }
+            wait(0);
+            leaf(), pointer();
+            return 0;
+        }""")
+    subprocess.run(["gcc", "-O1", "-g", "-o", tmp_path / "borrower", tmp_path / "borrower.c"], check=True, timeout=60)
+    whole, cut = ours(tmp_path / "borrower", tmp_path), ours(tmp_path / "borrower", tmp_path, "--separate-callers=1", *SIMULATION)
+    assert whole.calls["main", "leaf"] == 2 and cut.calls["main'__libc_start_call_main", "leaf'main"] == 2
+    assert cut.self_costs["leaf'main"] == whole.self_costs["leaf"]
+    assert cut.other_costs["Dr", "leaf'main"] == cut.other_inclusive["Dr", "main'__libc_start_call_main", "leaf'main"] == 4
+
+
 LIBRARY = "int twice(int n) { return 2 * n; }"
 USER = """
 int twice(int n);

@@ -284,9 +284,15 @@ SN_FAST static uint64_t word_of(sn_thread *thread, const sn_call_frame *frame, u
     return WORD_MARK | (uint64_t)(below == NULL ? 0 : below->context) << WORD_BITS | context;
 }
 
+/** What the thread counts in; NULL: it is not counted. */
+SN_FAST static calls_separated *separated_of(sn_thread *thread) {
+    calls_separated *separated = (calls_separated *)*sn_slot_of(thread, slot);
+    return separated != NULL && separated->owner == thread ? separated : NULL;
+}
+
 /** Returns word_of(). */
 SN_FAST static uint64_t count_in_context(sn_thread *thread, uint64_t function, uint64_t counter, uint64_t amount) {
-    calls_separated *separated = (calls_separated *)*sn_slot_of(thread, slot);
+    calls_separated *separated = separated_of(thread);
     sn_call_frame *frame = sn_call_frame_of(thread);
     if (separated == NULL) {
         return 0;
@@ -304,7 +310,7 @@ SN_FAST static uint64_t count_in_context(sn_thread *thread, uint64_t function, u
 }
 
 SN_FAST static uint64_t count_apart(sn_thread *thread, uint64_t counter, uint64_t amount) {
-    calls_separated *separated = (calls_separated *)*sn_slot_of(thread, slot);
+    calls_separated *separated = separated_of(thread);
     if (separated != NULL && *sn_slot_of(thread, calls_current.collecting) != 0) {
         calls_cells_count(&separated->cells, 0, (sn_counter)counter, amount);
     }
@@ -339,7 +345,7 @@ sn_value calls_separate_enter_apart(sn_block *block, sn_counter counter) {
 }
 
 void calls_separate_add(sn_thread *thread, sn_counter counter, uint64_t amount) {
-    calls_separated *separated = (calls_separated *)*sn_slot_of(thread, slot);
+    calls_separated *separated = separated_of(thread);
     if (separated != NULL) {
         calls_cells_count(&separated->cells, sn_call_frame_of(thread)->context, counter, amount);
     }
@@ -357,8 +363,8 @@ SN_FAST void calls_separate_left(calls_separated *separated, const sn_call_frame
 
 /* ------------------------------------------------------------------------------ threads */
 
-bool calls_separated_init(calls_separated *separated) {
-    *separated = (calls_separated){0};
+bool calls_separated_init(calls_separated *separated, const sn_thread *owner) {
+    *separated = (calls_separated){.owner = owner};
     if (!is_on) {
         return true;
     }

@@ -25,12 +25,13 @@ bool calls_separates(void);
 
 /** What a thread has for it. */
 typedef struct calls_separated {
+    const sn_thread *owner; /**< a vfork child has its parent's slots, but is not counted */
     calls_cells cells;
     uint32_t *active; /**< for each function with levels: calls of it that have not returned, as far as known */
 } calls_separated;
 
 /** Returns whether there is address space. Nothing is done if nothing is separated. */
-bool calls_separated_init(calls_separated *separated);
+bool calls_separated_init(calls_separated *separated, const sn_thread *owner);
 void calls_separated_release(calls_separated *separated);
 
 /** A function's number for calls_separate_count(): which function `address` is in. While instrumenting. */

@@ -13,6 +13,7 @@
 #include "settings.h"
 
 typedef struct calls_thread {
+    const sn_thread *owner;/**< a vfork child has its parent's slots, but is not counted */
     int number;            /**< 1 for the first thread */
     calls_arcs arcs;
     calls_separated separated;
@@ -58,7 +59,7 @@ SN_FAST static void add_call(calls_thread *mine, calls_arcs *arcs, sn_call_frame
 
 SN_FAST static void call_left(sn_thread *thread, sn_call_frame *frame) {
     calls_thread *mine = (calls_thread *)*sn_slot_of(thread, calls_current.thread);
-    if (mine != NULL) {
+    if (mine != NULL && mine->owner == thread) {
         add_call(mine, &mine->arcs, frame, sn_counter_value(thread, calls_current.total));
         calls_separate_left(&mine->separated, frame);
     }
@@ -98,8 +99,8 @@ void calls_thread_start(sn_thread *thread) {
     if (mine == NULL) {
         sn_fail(125, "calls: out of memory");
     }
-    *mine = (calls_thread){.number = __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED)};
-    if (!calls_arcs_init(&mine->arcs) || !calls_separated_init(&mine->separated)) {
+    *mine = (calls_thread){.owner = thread, .number = __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED)};
+    if (!calls_arcs_init(&mine->arcs) || !calls_separated_init(&mine->separated, thread)) {
         sn_fail(125, "calls: no address space for a thread's calls");
     }
     mine->simulated = calls_simulated_new(calls_current.collects_at_start);
@@ -232,6 +233,7 @@ void calls_thread_fork_child(sn_thread *thread) {
         calls_thread_start(thread);
         return;
     }
+    mine->owner = mine->separated.owner = thread;
     calls_arcs_clear(&mine->arcs);
     calls_cells_clear(&mine->separated.cells);
     calls_simulated_fork_child(mine->simulated);
