@@ -392,3 +392,29 @@ def test_signals_leave_a_client_that_steps_itself_stepping(everything, tmp_path,
     path = build_program(tmp_path, "stepping-itself", STEPPING_ITSELF)
     done = subprocess.run([SONDE, everything, f"--what={what}", "--", path], capture_output=True, text=True, timeout=60)
     assert (done.stdout, done.returncode) == ("wrong: 0\n", 0), done.stderr
+
+
+# Each runs its loop 200,000 times; a loop is closed by nothing but what its name says. Flags are needed throughout in the first.
+LOOPS = {
+    "flags": "clc; mov $200000, %ecx; 1: adc %rax, %rdx; dec %ecx; jnz 1b",
+    "loop": "mov $200000, %ecx; 1: loop 1b",
+    "jump": "mov $200000, %ecx; 1: dec %ecx; jz 2f; jmp 1b; 2:",
+    "indirect": "mov $200000, %ecx; lea 1f(%rip), %rdx; 1: dec %ecx; jz 2f; jmp *%rdx; 2:",
+    "indirect call": "mov $200000, %ecx; lea 1f(%rip), %rdx; push %rcx; 1: pop %rax; dec %ecx; jz 2f; call *%rdx; 2: nop",
+    "return": "mov $200000, %ecx; lea 1f(%rip), %rdx; 1: dec %ecx; jz 2f; push %rdx; ret; 2:",
+    "call back": "mov $200000, %ecx; push %rcx; 1: pop %rax; dec %ecx; jz 2f; call 1b; 2: nop",
+    "tree of calls": "mov $17, %ecx; call 1f; jmp 2f; 1: dec %ecx; jz 3f; push %rcx; call 1b; mov (%rsp), %rcx; call 1b; pop %rcx; 3: ret; 2:",
+}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_loops_are_left(everything, tmp_path, loop):
+    """Whatever closes it, both versions of a loop are left when their time has come."""
+    code = LOOPS[loop].replace("%", "%%")
+    text = f'int main(void) {{ __asm__ volatile("{code}" ::: "rax", "rcx", "rdx", "cc", "memory"); return 0; }}\n'
+    path = build_program(tmp_path, "loops", text, "-mno-red-zone")
+    done = subprocess.run([SONDE, everything, "--what=4", "--alternate=1000", "--", path], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    empty = subprocess.run([SONDE, everything, "--what=4", "--alternate=1000", "--", "/usr/bin/true"], capture_output=True, text=True, timeout=60)
+    changes, without = (int(re.search(r"changes: (\d+)", run.stderr)[1]) for run in (done, empty))
+    assert changes > without + 50

@@ -419,8 +419,9 @@ void sn_instrumentation_renew(void);
  * (sn_block_version()): a tool may record in one of them, and insert nothing into the other, which then runs at almost the
  * program's own speed. Changing costs a microsecond or so, and stops no other thread.
  *
- * Blocks are counted as a whole where they begin, so that the numbers are exact to some blocks. A vfork child stays in
- * version 0. With --verify-blocks threads stay in the version that they begin in.
+ * The numbers are estimates: in version 1, blocks are counted where they begin, up to the first branch that is expected to be
+ * taken; in version 0, which is to be the fast one, only where loops go round and at calls, for as many instructions as
+ * these have stood for in version 1. A vfork child stays in version 0. With --verify-blocks threads stay in the version that they begin in.
  */
 typedef struct sn_versions {
     int64_t instructions[2]; /**< that a thread stays in each; at least 1, and some 100 are the least that it does */

@@ -100,6 +100,7 @@ static void leave_by_exit(sn_thread *thread, uint32_t number) {
         return;
     }
     if (!exit->site) sn_block_discard(exit->block);
+    if (exit->goes_back) sn_versions_note_head(thread->pc);
     uint32_t block = block_at(thread);
     if (block && exit->site && !sn_settings_current.no_links) sn_exit_link(number, block);
     enter_block(thread, block);
@@ -129,6 +130,7 @@ static void clean_dead_slot(sn_thread *thread) {
 static void leave_by_branch(sn_thread *thread, bool general) {
     if (general && impossible_branch(thread)) return;
     if (!general) clean_dead_slot(thread);
+    sn_versions_note_branch(thread->pc);
     uint32_t block = block_at(thread);
     if (block && !sn_settings_current.no_links) {
         uint64_t start = sn_block_record_at(block)->start;

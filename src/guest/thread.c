@@ -69,6 +69,7 @@ _Static_assert(offsetof(sn_thread, stepped_to) == SN_THREAD_STEPPED_TO, "offset"
 _Static_assert(offsetof(sn_thread, rare_saved) == SN_THREAD_RARE_SAVED, "offset");
 _Static_assert(offsetof(sn_thread, shadow) == SN_THREAD_SHADOW, "offset");
 _Static_assert(offsetof(sn_thread, left) == SN_THREAD_LEFT, "offset");
+_Static_assert(offsetof(sn_thread, passed) == SN_THREAD_PASSED, "offset");
 _Static_assert(offsetof(sn_thread, general_table) == SN_THREAD_GENERAL_TABLE, "offset");
 _Static_assert(sizeof(sn_thread) <= SN_THREAD_COUNTERS, "size");
 

@@ -85,6 +85,7 @@ typedef struct sn_block_record {
     bool valid;
     bool checks_itself;    /**< compares its client code at entry */
     uint8_t version;       /**< of the code that it belongs to: it leads to blocks of the same only */
+    bool is_head;          /**< it counts down in both versions */
     uint32_t landing;      /**< a block that is one call: cache address where its return arrives, 0 if it has none */
     uint32_t landing_delta;/**< its return address minus the block's */
     uint32_t analysis;     /**< index of its analysis record, 0 if none */
@@ -109,6 +110,7 @@ typedef struct sn_exit_record {
     uint32_t pinned_site;  /**< address of the displacement of a jump that is reached with registers pinned, which leads
                                 to behind it while it is not linked; 0: none */
     uint16_t pinned_as;    /**< as in the record of blocks */
+    bool goes_back;        /**< to this instruction, or to one at a lower address */
     bool is_noted_call;    /**< inserted code has noted the call that leads here */
 } sn_exit_record;
 

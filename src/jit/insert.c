@@ -39,6 +39,7 @@ void sn_block_reset(sn_block *block, uint64_t address) {
     block->count = 0;
     block->checks_itself = false;
     block->version = 0;
+    block->is_head = false;
     block->counts_down = false;
     block->data = NULL;
     block->entry_count = 0;

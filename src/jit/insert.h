@@ -38,6 +38,7 @@ struct sn_block {
     bool checks_itself;
     bool far;              /**< lies outside the low window */
     uint8_t version;       /**< of the code that it belongs to (versions.h) */
+    bool is_head;          /**< it counts down in both versions */
     bool counts_down;      /**< the instructions that the thread has left in that version */
 
     void *data;

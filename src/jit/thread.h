@@ -80,11 +80,13 @@ struct sn_thread {
                                  is in `saved`; of the others that the function may change it is in `kept` */
     uint8_t shadow[SN_THREAD_SHADOW_BYTES] __attribute__((aligned(8))); /**< a thread begins with its creator's */
     int64_t left[SN_THREAD_LEFT_PARTS]; /**< instructions until it changes to the other version of the code (versions.h) */
+    int64_t passed;         /**< what blocks that count in both versions have counted in version 1 */
     uint64_t general_table; /**< that the general lookup uses: sn_general_table() of its version */
 
     /* From here on only C code looks. */
     uint64_t trace_start[SN_THREAD_TRACE_COUNT]; /**< buffers; 0: none */
     void *trace_spare[SN_THREAD_TRACE_COUNT];    /**< jit/trace.c's */
+    int64_t counted;        /**< what all blocks have counted in version 1 */
     uint32_t version;       /**< of the code that it runs */
     uint32_t trace_full;    /**< with SN_EXIT_TRACE_FULL: which */
     uint32_t trace_register;/**< and the register that points to the next record */

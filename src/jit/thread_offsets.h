@@ -45,7 +45,8 @@
 #define SN_THREAD_SHADOW_BYTES 0xac0
 #define SN_THREAD_LEFT 0x1580         /* instructions until the thread changes to the other version of the code, in parts */
 #define SN_THREAD_LEFT_PARTS 4
-#define SN_THREAD_GENERAL_TABLE 0x15a0 /* that the general lookup uses: of the version that the thread is in */
+#define SN_THREAD_PASSED 0x15a0       /* what blocks that count in both versions have counted in version 1 */
+#define SN_THREAD_GENERAL_TABLE 0x15a8 /* that the general lookup uses: of the version that the thread is in */
 
 /* Per-thread counters follow the structure in the same mapping. */
 #define SN_THREAD_COUNTERS 0x10000

@@ -270,6 +270,7 @@ static uint32_t record_block(void) {
     sn_block_record *record = sn_block_record_at(number);
     record->client = building.address;
     record->version = building.version;
+    record->is_head = building.is_head;
     record->instructions = (uint16_t)building.count;
     record->checks_itself = building.checks_itself;
     return number;
@@ -277,7 +278,8 @@ static uint32_t record_block(void) {
 
 uint32_t sn_translate(unsigned version, uint64_t client, uint64_t *fault) {
     uint32_t number = sn_block_find(version, client);
-    if (number) return number;
+    if (number && sn_block_record_at(number)->is_head == sn_versions_is_head(client)) return number;
+    if (number) sn_block_discard(number);
     unsigned limit = most_instructions(client, sn_block_count());
     do {
         number = sn_block_count();
@@ -285,7 +287,8 @@ uint32_t sn_translate(unsigned version, uint64_t client, uint64_t *fault) {
             if (!form(&building, client, number, limit, fault)) return 0;
         } while (!watch_code(&building, number));
         building.version = (uint8_t)version;
-        building.counts_down = sn_versions_are_two();
+        building.is_head = sn_versions_is_head(client);
+        building.counts_down = building.is_head || version == SN_VERSION_COUNTED;
         bool followed = follower.after && !bare;
         if (followed) follower.before(&building);
         if (is_instrumented(client, number)) SN_TELL_TOOL("instrument", tool->instrument(&building));

@@ -5,6 +5,7 @@
 #include "jit/cache.h"
 #include "jit/layout.h"
 #include "jit/translate.h"
+#include "jit/versions.h"
 #include "jit/x86_64/emit_parts.h"
 
 /** mov $value, offset(%rsp) */
@@ -59,6 +60,7 @@ void sn_emit_loop(builder *b, unsigned index) {
 
 static void emit_push_return(builder *b, uint64_t client, uint64_t value, bool branch_spilled) {
     sn_indirect_expect(value);
+    sn_versions_note_return(value);
     if ((uint64_t)(int64_t)(int32_t)value == value) {
         sn_emit8(&b->e, 0x68);
         sn_emit32(&b->e, (uint32_t)value);

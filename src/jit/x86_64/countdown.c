@@ -2,10 +2,12 @@
  * @fileoverview Where the code has two versions (jit/versions.h): what counts the instructions down that a thread has left in
  * one of them, and leaves the block when there are none. Per-architecture file, a part of the emitter (emit_parts.h).
  *
- * Where flags are dead it is a subtraction and a branch that is hardly ever taken. A block is counted when it begins, up to the first branch that is expected to be taken.
+ * Where flags are dead it is a subtraction and a branch that is hardly ever taken. A block is counted when it begins, up to
+ * the first branch that is expected to be taken.
  */
 #include "jit/thread_offsets.h"
 #include "jit/translate.h"
+#include "jit/versions.h"
 #include "jit/x86_64/emit_parts.h"
 
 /** The code may not come between an instruction that delays traps and the next one. */
@@ -38,10 +40,18 @@ static void branch_register_place(builder *b, uint64_t client) {
     else sn_builder_place(b, SN_PLACE_INSIDE, client, SN_SPILLED(SN_BRANCH_SPILLED, SN_NOTHING_SPILLED));
 }
 
+/** A head, in the version in which all blocks count, counts once more. */
+static bool counts_twice(const builder *b) { return b->block->is_head && b->block->version == SN_VERSION_COUNTED; }
+
 /** Without a flag: the upper half of what is left is all ones when it is below 0. */
 static uint64_t emit_by_register(builder *b, uint64_t client, int32_t amount) {
     sn_emit_store_thread(&b->e, BRANCH_REGISTER, SN_THREAD_BRANCH_SPILL);
     branch_register_place(b, client);
+    if (counts_twice(b)) {
+        sn_emit_load_thread(&b->e, BRANCH_REGISTER, SN_THREAD_PASSED);
+        sn_emit_add_displacement(&b->e, BRANCH_REGISTER, BRANCH_REGISTER, amount);
+        sn_emit_store_thread(&b->e, BRANCH_REGISTER, SN_THREAD_PASSED);
+    }
     sn_emit_load_thread(&b->e, BRANCH_REGISTER, left_of(b));
     sn_emit_add_displacement(&b->e, BRANCH_REGISTER, BRANCH_REGISTER, -amount);
     sn_emit_store_thread(&b->e, BRANCH_REGISTER, left_of(b));
@@ -64,6 +74,7 @@ void sn_emit_countdown(builder *b, const sn_countdown_place *where) {
         b->countdown.field = emit_by_register(b, client, amount);
         return;
     }
+    if (counts_twice(b)) sn_emit_add_thread_constant(&b->e, SN_THREAD_PASSED, amount);
     sn_emit_add_thread_constant(&b->e, left_of(b), -amount);
     sn_emit_bytes(&b->e, "\x0f\x88", 2); /* js out */
     sn_emit32(&b->e, 0);

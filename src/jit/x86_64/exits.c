@@ -20,6 +20,8 @@ void sn_builder_open_exit(builder *b, uint32_t number, sn_counter_use taken) {
     open_exit *open = &b->open[b->open_count++];
     *open = (open_exit){.index = b->current, .pin = b->pin};
     open->number = number;
+    sn_exit_record *exit = sn_exit_record_at(number);
+    exit->goes_back = exit->target <= b->block->insns[b->current].pc;
     open->field = sn_emit_address(&b->e) - 4;
     open->taken = taken;
 }
