@@ -1,5 +1,6 @@
 """@fileoverview Undefined values under memcheck: tests/programs/memcheck_values.c says what must be reported, and what must not."""
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -50,3 +51,17 @@ def test_silent(sonde, programs, level):
 def test_switched_off(sonde, programs):
     done = sonde("memcheck", "-q", "--leak-check=no", "--undef-value-errors=no", "--", programs / "O0", "errors", timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+COMPILED = {"gcc": ["gcc", "-O3", "-march=native"], "gcc-O2": ["gcc", "-O2"], "clang": ["clang", "-O3", "-march=native"], "clang-O1": ["clang", "-O1"]}
+
+
+@pytest.mark.parametrize("way", COMPILED)
+def test_optimised(sonde, tmp_path, way):
+    """Bit fields, padding, masks, carries, chosen elements, as compilers make vectors of them: nothing is reported."""
+    if not shutil.which(COMPILED[way][0]):
+        pytest.skip(f"{COMPILED[way][0]} is not installed")
+    program = tmp_path / "optimised"
+    subprocess.run([*COMPILED[way], "-g", "-w", "-o", program, ROOT / "tests" / "programs" / "memcheck_optimised.c"], check=True, timeout=60)
+    done = sonde("memcheck", "-q", "--leak-check=no", "--", program, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "sound\n", "")

@@ -124,7 +124,6 @@ typedef enum sn_special_form {
     SN_SPECIAL_LOW_BIT_ISOLATED, /**< that alone */
     SN_SPECIAL_BIT_SET, SN_SPECIAL_BIT_CLEARED, SN_SPECIAL_BIT_FLIPPED, /**< the bit that a register says, in a register */
     SN_SPECIAL_TEXT_COMPARED,    /**< texts, which end at a zero byte */
-    SN_SPECIAL_BYTES_CHOSEN,     /**< a byte of each 16 by the low 4 bits of each byte of the last source; zero if its highest is set */
     SN_SPECIAL_NUMBER_COMPARED,  /**< no form of an instruction: the number of a bit, which is compared soon after */
 } sn_special_form;
 sn_special_form sn_special_form_of(const sn_insn *insn);

@@ -349,7 +349,11 @@ static bool flow_touches_memory(const looking *at, const sn_flow *flow) {
 /** Whether the rule is sharper where it knows the values that registers have before the instruction. */
 static bool wants_values(const sn_flow *flow, const sn_insn *insn) {
     if (flow->guard.kind) return true;
-    if (flow->kind == SN_FLOW_KEEP_LOW || flow->kind == SN_FLOW_UPWARD || sn_special_form_of(insn)) return true;
+    if (flow->kind == SN_FLOW_PERMUTE || flow->kind == SN_FLOW_KEEP_LOW || flow->kind == SN_FLOW_UPWARD || sn_special_form_of(insn)) return true;
+    bool is_sum = flow->kind == SN_FLOW_ADD || flow->kind == SN_FLOW_SUBTRACT;
+    bool asks_lanes = flow->kind == SN_FLOW_LANE_BITS && flow->lane_class != SN_FLOW_ANY;
+    if (asks_lanes && sn_shadow_ruling->kind == SN_SHADOW_BITS) return true;
+    if (is_sum && flow->lane_size && sn_shadow_ruling->kind == SN_SHADOW_BITS) return true;
     bool is_shift = flow->kind >= SN_FLOW_SHIFT_LEFT && flow->kind <= SN_FLOW_ROTATE_RIGHT && flow->amount == SN_FLOW_VARIABLE;
     if (is_shift) return true;
     if (sn_shadow_ruling->kind == SN_SHADOW_LABELS) return false;
@@ -412,6 +416,9 @@ static void add_flow(const looking *at, const sn_flow *flow) {
     to->amount = flow->amount;
     to->truth = flow->guard.truth;
     to->bitwise = flow->truth;
+    to->lane_class = flow->lane_class;
+    to->element_size = flow->element_size;
+    to->zeroes = flow->zeroes;
     to->guard = flow->guard.kind;
     to->guard_lane = flow->guard.lane_size;
     to->count_mask = flow->guard.count_mask;

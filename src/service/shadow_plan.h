@@ -69,6 +69,8 @@ typedef struct sn_plan_flow {
     uint8_t is_last;      /**< of its instruction: what was computed is written now */
     uint8_t guard;        /**< sn_flow_guard_kind */
     uint8_t bitwise;      /**< SN_FLOW_BITWISE: as sn_flow.truth */
+    uint8_t lane_class;   /**< SN_FLOW_LANE_BITS: as in sn_flow */
+    uint8_t element_size, zeroes; /**< SN_FLOW_PERMUTE: as in sn_flow */
     int8_t stack_change;  /**< of an instruction's last one: by how many the x87 stack grows */
     uint16_t guard_lane, count_mask, amount, table_size;
     uint64_t truth;       /**< of a guard by flags: as in sn_flow_guard */
@@ -118,8 +120,8 @@ typedef struct sn_plan_view {
 void sn_shadow_enter(sn_thread *thread, const sn_plan_group *group, uint64_t found, uint64_t zero, uint64_t stack_pointer);
 uint64_t sn_shadow_general(const sn_plan_view *view, unsigned reg);
 uint64_t sn_shadow_mask_value(unsigned reg);
-/** All 64 bytes, as far as the processor has them. */
-void sn_shadow_vector_value(unsigned reg, uint8_t bytes[64]);
+/** Its bytes, from the first on; how many they are: all that the processor has. */
+unsigned sn_shadow_vector_value(unsigned reg, uint8_t bytes[64]);
 /** The flags (SN_FLAG_*), where they are needed behind the place of the code. */
 unsigned sn_shadow_flags_value(const sn_plan_view *view);
 uint64_t sn_shadow_segment_base(const sn_plan_view *view, unsigned segment);
@@ -157,6 +159,8 @@ typedef struct sn_shadow_values_known {
     uint64_t values[SN_FLOW_MOST_SOURCES];
     uint32_t known;
 } sn_shadow_values_known;
+/** The shadow of a sum, or difference, of two numbers whose values are known. */
+uint64_t sn_shadow_of_sum(bool is_difference, const uint64_t values[2], const uint64_t shadows[2]);
 void sn_shadow_apply(sn_shadow_kind kind, const sn_plan_flow *flow, const sn_shadow_step *step, const sn_shadow_values_known *values);
 /** The shadows of flags, a byte each, from that of a result and those of the sources. */
 uint64_t sn_shadow_flags_of(sn_shadow_kind kind, const sn_plan_flow *flow, const sn_shadow_step *step, const sn_shadow_values_known *values);

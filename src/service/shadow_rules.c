@@ -169,12 +169,54 @@ static int moved_by_sum(const sn_plan_flow *flow) {
     return is_same && sources[0].size == sources[1].size && !flow->scale_shift ? 1 : -1;
 }
 
+/** Bits that are the same in the least and the greatest sum that may be, and certain in both numbers (Seward and Nethercote, 2.5). */
+uint64_t sn_shadow_of_sum(bool is_difference, const uint64_t values[2], const uint64_t shadows[2]) {
+    uint64_t least[2], most[2], differing;
+    for (unsigned i = 0; i < 2; i++) {
+        least[i] = values[i] & ~shadows[i];
+        most[i] = values[i] | shadows[i];
+    }
+    differing = is_difference ? (least[0] - most[1]) ^ (most[0] - least[1]) : (least[0] + least[1]) ^ (most[0] + most[1]);
+    return shadows[0] | shadows[1] | differing;
+}
+
+/** The only source that is no constant, -1 if there are more; and how many of the lowest bits all constants have as zeros. */
+static int only_variable(const sn_plan_flow *flow, unsigned *zeros) {
+    int only = -1;
+    *zeros = 64;
+    for (unsigned i = 0; i < flow->source_count; i++) {
+        const sn_plan_piece *piece = &flow->sources[i];
+        bool is_constant = piece->place == SN_PLAN_NOWHERE && piece->value == SN_VALUE_CONSTANT;
+        unsigned low = !is_constant || !piece->constant ? 64 : (unsigned)__builtin_ctzll(piece->constant) + (i == 1 ? flow->scale_shift : 0);
+        if (low < *zeros) *zeros = low;
+        if (is_constant) continue;
+        if (only >= 0 || piece->place == SN_PLAN_FLAGS) return -1;
+        only = (int)i;
+    }
+    return only;
+}
+
+/** Nothing is carried out of bits to which zeros are added. */
+static uint64_t moved_by_constant(sn_shadow_kind kind, uint64_t shadow, unsigned zeros) {
+    uint64_t unchanged = zeros >= 64 ? ONES : (UINT64_C(1) << zeros) - 1;
+    return (shadow & unchanged) | upwards(kind, shadow & ~unchanged);
+}
+
 static uint64_t added(sn_shadow_kind kind, const sn_plan_flow *flow, const uint64_t *s, uint64_t all) {
+    unsigned zeros;
     if (kind == SN_SHADOW_LABELS) return upwards(kind, all);
+    int variable = only_variable(flow, &zeros);
+    if (variable >= 0) return moved_by_constant(kind, s[variable] << (variable == 1 ? flow->scale_shift : 0), zeros);
     int moved = moved_by_sum(flow);
     if (moved >= 0) return s[1] << moved;
     if (flow->scale_shift) all = s[0] | s[1] << flow->scale_shift | (flow->source_count > 2 ? s[2] : 0);
     return upwards(kind, all);
+}
+
+static uint64_t subtracted(sn_shadow_kind kind, const sn_plan_flow *flow, const uint64_t *s, uint64_t all) {
+    unsigned zeros;
+    bool is_constant_taken = kind == SN_SHADOW_BITS && only_variable(flow, &zeros) == 0;
+    return is_constant_taken ? moved_by_constant(kind, s[0], zeros) : upwards(kind, all);
 }
 
 static bool is_low_bit(unsigned special) { return special >= SN_SPECIAL_LOW_BIT_CLEARED && special <= SN_SPECIAL_LOW_BIT_ISOLATED; }
@@ -220,7 +262,7 @@ static uint64_t lane_shadow(sn_shadow_kind kind, const sn_plan_flow *flow, const
         if (is_low_bit(flow->special) && kind == SN_SHADOW_BITS && lowest_is_certain(s[0], values))
             return flow->special == SN_SPECIAL_LOW_BIT_CLEARED ? s[0] : 0;
         return upwards(kind, all) & mask_of(bytes);
-    case SN_FLOW_SUBTRACT:
+    case SN_FLOW_SUBTRACT: return subtracted(kind, flow, s, all) & mask_of(bytes);
     case SN_FLOW_MULTIPLY: return upwards(kind, all) & mask_of(bytes);
     case SN_FLOW_SHIFT_LEFT:
     case SN_FLOW_SHIFT_RIGHT:

@@ -176,10 +176,8 @@ static void guard(const sn_plan_view *view, const sn_plan_flow *flow, uint8_t *r
 
 /** The bytes of a vector source's value, into `room`; NULL if it is not known. */
 static const uint8_t *vector_value(const sn_plan_view *view, const sn_plan_piece *piece, uint8_t room[WIDEST]) {
-    if (piece->value == SN_VALUE_VECTOR) {
-        sn_shadow_vector_value(piece->reg, room);
-        return room + piece->shift;
-    }
+    if (piece->value == SN_VALUE_VECTOR)
+        return sn_shadow_vector_value(piece->reg, room) >= piece->shift + (unsigned)piece->size ? room + piece->shift : NULL;
     bool is_known = piece->value == SN_VALUE_MEMORY && piece->size <= WIDEST && sn_copy_safely(room, (const void *)piece_address(view, piece), piece->size);
     return is_known ? room : NULL;
 }
@@ -249,15 +247,83 @@ static void clean_decided(const sn_plan_view *view, const sn_plan_flow *flow, co
         if (result[n]) *(volatile uint8_t *)&result[n] = undecided(truth, sources, flow->source_count, n);
 }
 
-/** Bytes that are chosen by bytes whose values are known, and clean. */
-static void choose_bytes(const sn_plan_view *view, const sn_plan_flow *flow, const sn_shadow_step *step, uint8_t *result) {
-    enum { LANE = 16 };
+/** Whether a lane's answer is certain: two are not equal that differ in a bit that is, any bit is left that is set for certain; or there is
+    nothing that is not certain. */
+static bool is_answered(const wide_source sources[2], unsigned class, unsigned first, unsigned size) {
+    uint8_t doubtful = 0, decided = 0;
+    for (unsigned at = first; at < first + size; at++) {
+        uint8_t a = sources[0].value[at % sources[0].size], b = sources[1].value[at % sources[1].size];
+        uint8_t not_a = sources[0].shadow[at % sources[0].size], not_b = sources[1].shadow[at % sources[1].size];
+        if (class == SN_FLOW_EQUAL) {
+            decided |= (uint8_t)((a ^ b) & ~(not_a | not_b));
+            doubtful |= not_a | not_b;
+        } else {
+            decided |= (uint8_t)((a & ~not_a) & (b & ~not_b));
+            doubtful |= (uint8_t)((not_a | not_b) & (a | not_a) & (b | not_b));
+        }
+    }
+    return decided || !doubtful;
+}
+
+/** Answers about lanes of two sources, a bit each. */
+static void answer_lanes(const sn_plan_view *view, const sn_plan_flow *flow, const sn_shadow_step *step, uint8_t *result) {
+    wide_source sources[2];
+    unsigned lane = flow->source_lane_size, size = 0;
+    bool is_asked = flow->kind == SN_FLOW_LANE_BITS && (flow->lane_class == SN_FLOW_EQUAL || flow->lane_class == SN_FLOW_AND);
+    if (!is_asked || flow->source_count != 2 || !lane) return;
+    for (unsigned i = 0; i < 2; i++) {
+        const sn_plan_piece *piece = &flow->sources[i];
+        sources[i].shadow = step->sources[i];
+        sources[i].size = piece->size;
+        sources[i].value = piece->size ? vector_value(view, piece, sources[i].room) : NULL;
+        if (!sources[i].value) return;
+        if (!piece->every_lane) size = piece->size;
+    }
+    for (unsigned number = 0; (number + 1) * lane <= size && number < 8 * step->size; number++)
+        if (is_answered(sources, flow->lane_class, number * lane, lane)) *(volatile uint8_t *)&result[number / 8] &= (uint8_t)~(1u << number % 8);
+}
+
+/** Sums of lanes: what is certain of both numbers says which bits a carry cannot reach. */
+static void sum_lanes(const sn_plan_view *view, const sn_plan_flow *flow, const sn_shadow_step *step, uint8_t *result) {
+    wide_source sources[2];
+    bool is_sum = flow->kind == SN_FLOW_ADD || flow->kind == SN_FLOW_SUBTRACT;
+    if (!is_sum || !step->lane_size || step->lane_size > 8 || flow->source_count != 2) return;
+    for (unsigned i = 0; i < 2; i++)
+        if (!find_wide(view, &flow->sources[i], step, i, &sources[i])) return;
+    for (unsigned at = 0; at + step->lane_size <= step->size; at += step->lane_size) {
+        uint64_t values[2] = {0, 0}, shadows[2] = {0, 0};
+        for (unsigned i = 0; i < 2; i++)
+            for (unsigned n = 0; n < step->lane_size; n++) {
+                unsigned byte = (at + n) % sources[i].size;
+                values[i] |= (uint64_t)sources[i].value[byte] << 8 * n;
+                shadows[i] |= (uint64_t)sources[i].shadow[byte] << 8 * n;
+            }
+        if (!(shadows[0] | shadows[1])) continue;
+        uint64_t shadow = sn_shadow_of_sum(flow->kind == SN_FLOW_SUBTRACT, values, shadows);
+        for (unsigned n = 0; n < step->lane_size; n++) *(volatile uint8_t *)&result[at + n] = (uint8_t)(shadow >> 8 * n);
+    }
+}
+
+/** Elements that are chosen by elements whose values are known, and clean: see sn_flow_choice(). */
+static void choose_elements(const sn_plan_view *view, const sn_plan_flow *flow, const sn_shadow_step *step, uint8_t *result) {
     uint8_t room[WIDEST];
-    if (flow->kind != SN_FLOW_PERMUTE || flow->source_count != 2 || step->size > LANE) return; /* what lies beyond may not be known */
-    const uint8_t *chosen = vector_value(view, &flow->sources[1], room);
-    for (unsigned i = 0; i < step->size && chosen; i++) {
-        if (step->sources[1][i]) continue;
-        *(volatile uint8_t *)&result[i] = chosen[i] & 0x80 ? 0 : step->sources[0][chosen[i] % LANE];
+    unsigned last = flow->source_count - 1u, element = flow->element_size, lane = step->lane_size ? step->lane_size : step->size;
+    if (flow->kind != SN_FLOW_PERMUTE || !last || !element || step->size > WIDEST) return;
+    for (unsigned i = 0; i <= last; i++)
+        if (step->source_sizes[i] < step->size || flow->sources[i].every_lane) return;
+    const uint8_t *controls = vector_value(view, &flow->sources[last], room);
+    unsigned in_lane = lane / element;
+    for (unsigned at = 0; at + element <= step->size && controls; at += element) {
+        uint64_t control = 0, about = 0;
+        for (unsigned i = 0; i < element; i++) {
+            control |= (uint64_t)controls[at + i] << 8 * i;
+            about |= step->sources[last][at + i];
+        }
+        if (about) continue;
+        bool is_zero = flow->zeroes && control >> (8 * element - 1) & 1;
+        unsigned choice = (unsigned)(control >> flow->scale_shift) & (in_lane * last - 1);
+        const uint8_t *from = step->sources[choice / in_lane] + (at - at % lane) + choice % in_lane * element;
+        for (unsigned i = 0; i < element; i++) *(volatile uint8_t *)&result[at + i] = is_zero ? 0 : from[i];
     }
 }
 
@@ -283,10 +349,14 @@ static void compute(const sn_plan_view *view, const sn_plan_flow *flow, uint8_t 
     sn_shadow_function *own = sn_shadow_ruling->functions[flow->kind];
     if (own) own(view->thread, &step);
     else sn_shadow_apply(sn_shadow_ruling->kind, flow, &step, &values);
-    if (flow->special == SN_SPECIAL_BYTES_CHOSEN && !own && !view->in_engine) choose_bytes(view, flow, &step, result);
+    if (flow->kind == SN_FLOW_PERMUTE && !own && !view->in_engine) choose_elements(view, flow, &step, result);
     if (flow->is_least && !own && !view->in_engine && step.size <= WIDEST) zeros = clean_least(view, flow, &step, result);
     bool is_sharp = sn_shadow_ruling->kind == SN_SHADOW_BITS && !own && !view->in_engine && !to_flags;
-    if (is_sharp && step.size <= WIDEST) clean_decided(view, flow, &step, result);
+    if (is_sharp && step.size <= WIDEST) {
+        clean_decided(view, flow, &step, result);
+        sum_lanes(view, flow, &step, result);
+        answer_lanes(view, flow, &step, result);
+    }
     if (to_flags) *(volatile uint64_t *)result = sn_shadow_flags_of(sn_shadow_ruling->kind, flow, &step, &values);
     if (flow->guard) guard(view, flow, result, zeros);
 }

@@ -16,4 +16,6 @@ bool sn_features_read_bases(void) {
 
 bool sn_features_wide_masks(void) { return __builtin_cpu_supports("avx512bw"); }
 
+bool sn_features_avx(void) { return __builtin_cpu_supports("avx"); }
+
 bool sn_features_flagless_shifts(void) { return !sn_settings_current.no_bmi2 && __builtin_cpu_supports("bmi2"); }

@@ -10,6 +10,8 @@
 bool sn_features_read_bases(void);
 /** Mask registers have 64 bits (AVX512BW). */
 bool sn_features_wide_masks(void);
+/** Vector registers have 32 bytes at least (AVX). */
+bool sn_features_avx(void);
 /** There are shifts and rotations that leave the flags alone (BMI2), and they may be used. */
 bool sn_features_flagless_shifts(void);
 

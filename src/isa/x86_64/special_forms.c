@@ -1,7 +1,6 @@
 /**
  * @fileoverview Recognises instructions of which less matters than their data flow says, where values are known (Intel SDM volume 2):
- * BLSR, BLSMSK, BLSI (VEX 0F38 F3 /1 to /3); BTS, BTR, BTC by a register (0F AB, B3, BB); PCMPISTRI and PCMPISTRM (66 0F3A 63, 62);
- * PSHUFB (66 0F38 00).
+ * BLSR, BLSMSK, BLSI (VEX 0F38 F3 /1 to /3); BTS, BTR, BTC by a register (0F AB, B3, BB); PCMPISTRI and PCMPISTRM (66 0F3A 63, 62).
  * For shadows that look at values.
  */
 #include "isa/isa.h"
@@ -23,13 +22,6 @@ static bool compares_text(const sn_insn *insn) {
     return !insn->encoding && opcode[0] == 0x0f && opcode[1] == 0x3a && (opcode[2] == MASK || opcode[2] == INDEX);
 }
 
-static bool chooses_bytes(const sn_insn *insn) {
-    enum { MAP_0F38 = 2, PSHUFB = 0 };
-    const uint8_t *opcode = &insn->bytes[insn->opcode_offset];
-    if (insn->encoding == VEX3) return (opcode[-2] & 0x1f) == MAP_0F38 && opcode[0] == PSHUFB;
-    return !insn->encoding && opcode[0] == 0x0f && opcode[1] == 0x38 && opcode[2] == PSHUFB;
-}
-
 sn_special_form sn_special_form_of(const sn_insn *insn) {
     const uint8_t *opcode = &insn->bytes[insn->opcode_offset];
     if (!insn->encoding && opcode[0] == 0x0f) {
@@ -37,6 +29,5 @@ sn_special_form sn_special_form_of(const sn_insn *insn) {
         if (opcode[1] == 0xb3) return SN_SPECIAL_BIT_CLEARED;
         if (opcode[1] == 0xbb) return SN_SPECIAL_BIT_FLIPPED;
     }
-    if (chooses_bytes(insn)) return SN_SPECIAL_BYTES_CHOSEN;
     return compares_text(insn) ? SN_SPECIAL_TEXT_COMPARED : low_bit_of(insn);
 }

@@ -81,29 +81,35 @@ uint64_t sn_shadow_mask_value(unsigned reg) {
     return value;
 }
 
-static bool has_wide_vectors, is_asked; /* 64 bytes, 32 of them */
+static unsigned vector_bytes; /* 16, 32, 64; 0: not asked yet */
 
-void sn_shadow_vector_value(unsigned reg, uint8_t bytes[64]) {
-    if (!is_asked) {
-        has_wide_vectors = sn_features_wide_masks();
-        is_asked = true;
-    }
+static unsigned find_vector_bytes(void) {
+    return sn_features_wide_masks() ? 64 : sn_features_avx() ? 32 : 16;
+}
+
+unsigned sn_shadow_vector_value(unsigned reg, uint8_t bytes[64]) {
+    if (!vector_bytes) vector_bytes = find_vector_bytes();
 #define NARROW(n) case n: __asm__ volatile("movups %%xmm" #n ", (%0)" ::"r"(bytes) : "memory"); break;
+#define MIDDLE(n) case n: __asm__ volatile("vmovups %%ymm" #n ", (%0)" ::"r"(bytes) : "memory"); break;
 #define WIDE(n) case n: __asm__ volatile("vmovups %%zmm" #n ", (%0)" ::"r"(bytes) : "memory"); break;
 #define EIGHT(R, a, b, c, d, e, f, g, h) R(a) R(b) R(c) R(d) R(e) R(f) R(g) R(h)
 #define SIXTEEN(R) EIGHT(R, 0, 1, 2, 3, 4, 5, 6, 7) EIGHT(R, 8, 9, 10, 11, 12, 13, 14, 15)
-    if (has_wide_vectors) {
+    if (vector_bytes == 64) {
         switch (reg) {
             SIXTEEN(WIDE)
             EIGHT(WIDE, 16, 17, 18, 19, 20, 21, 22, 23)
             EIGHT(WIDE, 24, 25, 26, 27, 28, 29, 30, 31)
         }
-        return;
+    } else if (vector_bytes == 32) {
+        switch (reg) {
+            SIXTEEN(MIDDLE)
+        }
+    } else {
+        switch (reg) {
+            SIXTEEN(NARROW)
+        }
     }
-    for (unsigned i = 0; i < 64; i++) *(volatile uint8_t *)&bytes[i] = 1; /* what is not known is not zero */
-    switch (reg) {
-        SIXTEEN(NARROW)
-    }
+    return vector_bytes;
 }
 
 /* System V ABI, AMD64 supplement, A.2.1; Intel SDM, SYSCALL. */
