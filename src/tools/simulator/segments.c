@@ -12,17 +12,22 @@
 #include "memory.h"
 #include "words.h"
 
-enum { FIRST_ROOM = 4096 };
+enum { FIRST_ROOM = 4096, WIDE = 1 << 20 };
 
 static cache_segments *newest;
+
+/** It is never given back. */
+static void *table_new(size_t room, size_t size) {
+    return room * size < WIDE ? cache_memory_new(room, size) : cache_memory_wide_new(room * size);
+}
 
 static cache_segments *grown(cache_segments *from) {
     cache_segments *to = cache_memory_new(1, sizeof *to);
     to->smaller = from;
     to->room = from == NULL ? FIRST_ROOM : 2 * from->room;
-    to->segments = cache_memory_new(to->room, sizeof *to->segments);
-    to->lines = cache_memory_new(to->room, sizeof *to->lines);
-    to->sizes = cache_memory_new(to->room, sizeof *to->sizes);
+    to->segments = table_new(to->room, sizeof *to->segments);
+    to->lines = table_new(to->room, sizeof *to->lines);
+    to->sizes = table_new(to->room, sizeof *to->sizes);
     if (from == NULL) {
         to->count = CACHE_NO_SEGMENT + 1;
         return to;

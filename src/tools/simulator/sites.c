@@ -23,6 +23,39 @@ typedef struct cache_site_chapter {
     page *pages[CHAPTER_PAGES];
 } cache_site_chapter;
 
+/** Memory for pages, one behind the other. The first block of a table is small: most have no other. */
+typedef struct cache_site_block {
+    struct cache_site_block *older;
+    uint32_t used, room;
+    page pages[];
+} cache_site_block;
+
+enum { FIRST_PAGES = 16, WIDE_BLOCK = 2 << 20 };
+
+static page *page_new(cache_sites *sites) {
+    cache_site_block *block = sites->blocks;
+    if (block == NULL || block->used == block->room) {
+        bool is_first = block == NULL;
+        cache_site_block *new = is_first ? cache_memory_new(1, sizeof *new + FIRST_PAGES * sizeof *new->pages)
+                                         : cache_memory_wide_new(WIDE_BLOCK);
+        new->older = block;
+        new->room = is_first ? FIRST_PAGES : (uint32_t)((WIDE_BLOCK - sizeof *new) / sizeof *new->pages);
+        sites->blocks = block = new;
+    }
+    return &block->pages[block->used++];
+}
+
+static void free_blocks(cache_sites *sites) {
+    for (cache_site_block *block = sites->blocks, *older; block != NULL; block = older) {
+        older = block->older;
+        if (older == NULL) {
+            free(block);
+        } else {
+            cache_memory_wide_release(block, WIDE_BLOCK);
+        }
+    }
+}
+
 static uint32_t sites_used;
 
 uint32_t cache_sites_new(uint32_t count) {
@@ -98,8 +131,11 @@ uint64_t *cache_site_counters_in(cache_sites *sites, uint32_t context, uint32_t 
         __atomic_store_n(&sites->chapters, cache_memory_new(CHAPTERS, sizeof *sites->chapters), __ATOMIC_RELEASE);
     }
     cache_site_chapter *chapter = made(&sites->chapters[site >> (PAGE_BITS + CHAPTER_BITS)]);
-    page *page = made(&chapter->pages[site >> PAGE_BITS & (CHAPTER_PAGES - 1)]);
-    return page->counters[site & (PAGE_SITES - 1)];
+    page **place = &chapter->pages[site >> PAGE_BITS & (CHAPTER_PAGES - 1)];
+    if (*place == NULL) {
+        __atomic_store_n(place, page_new(sites), __ATOMIC_RELEASE);
+    }
+    return (*place)->counters[site & (PAGE_SITES - 1)];
 }
 
 static const uint64_t *find_apart(const cache_sites *sites, uint32_t context, uint32_t site) {
@@ -153,12 +189,10 @@ void cache_sites_add(cache_sites *to, const cache_sites *from) {
 
 void cache_sites_free(cache_sites *sites) {
     for (uint32_t i = 0; sites->chapters != NULL && i < CHAPTERS; i++) {
-        for (uint32_t k = 0; sites->chapters[i] != NULL && k < CHAPTER_PAGES; k++) {
-            free(sites->chapters[i]->pages[k]);
-        }
         free(sites->chapters[i]);
     }
     free(sites->chapters);
+    free_blocks(sites);
     sn_table_release(&sites->apart);
     sn_arena_release(&sites->apart_counters);
     *sites = (cache_sites){.context = sites->context};

@@ -39,6 +39,7 @@ typedef struct cache_site_apart {
 /** All zero is a valid, empty table. */
 typedef struct cache_sites {
     struct cache_site_chapter **chapters; /**< of context 0 */
+    struct cache_site_block *blocks;      /**< what their memory is taken from */
     SN_TABLE(cache_site_apart) apart;     /**< of all others */
     sn_arena apart_counters;
     uint32_t context;                     /**< the one that is counted in now; set by who owns the table */
