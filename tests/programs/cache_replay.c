@@ -59,6 +59,7 @@ static const cache_model *model_named(const char *name) {
 
 /** All references, and the words that they become. */
 static cache_reference *references;
+static cache_segment_reference *segment_references; /* one for each of them; a segment has those of its own */
 static uint64_t *words;
 static size_t reference_count, word_count;
 
@@ -77,6 +78,7 @@ static void read_references(void) {
         references[reference_count++] = reference;
     }
     words = malloc((2 * reference_count + 1) * sizeof *words);
+    segment_references = calloc(reference_count, sizeof *segment_references);
 }
 
 static void add_word(const cache_reference *reference, bool varies) {
@@ -88,7 +90,7 @@ static void add_word(const cache_reference *reference, bool varies) {
 /** The references from `first` to before `end`, the first of which may be a fetch, as a segment. */
 static void add_segment(size_t first, size_t end) {
     const cache_reference *fetch = references[first].kind == CACHE_FETCH ? &references[first++] : NULL;
-    cache_segment_reference *known = calloc(MOST_REFERENCES, sizeof *known);
+    cache_segment_reference *known = segment_references + first;
     cache_segment segment = {.references = known, .reference_count = (uint32_t)(end - first), .varies = fetch == NULL};
     cache_code_lines lines = {CACHE_NO_CODE_LINE, CACHE_NO_CODE_LINE};
     uint32_t number = cache_segment_new();
