@@ -36,6 +36,11 @@ static void begin_segment(value_draft *draft) {
     if (sn_values.has_context) append(draft, sn_current_context(draft->block));
 }
 
+/** Behind the segment's last record until now, the stream may go on with something else. */
+static void may_end(const value_draft *draft) {
+    if (draft->segment) sn_value_segment_may_end(draft->segment);
+}
+
 /** Load `size` bytes (1 to 8) of tool memory, or of client memory that has just been accessed. */
 static sn_value load_word(sn_block *block, sn_value address, int32_t offset, unsigned size) {
     if (!(size & (size - 1))) return sn_load(block, address, offset, size);
@@ -241,6 +246,7 @@ static void instrument_operands(value_draft *draft, const sn_operand *operands, 
         one.moments = sn_values_wanted(draft->instruction, one.operand, &one.information);
         if (!one.moments) continue;
         if (is_bulk(one.operand)) {
+            may_end(draft);
             sn_values_insert_bulk(draft->block, draft->index, i, one.moments, one.information);
             continue;
         }
@@ -265,10 +271,14 @@ static void instrument_one(value_draft *draft) {
     const sn_operand *listed = sn_block_operands(draft->block, draft->index, &count);
     if (count > 64) sn_fail(SN_STATUS_ENGINE, "an instruction has %u operands", count);
     for (unsigned i = 0; i < count; i++) operands[i] = listed[i];
-    if (draft->instruction->accesses_vary) sn_values_insert_varying(draft->block, draft->index);
+    if (draft->instruction->accesses_vary) {
+        may_end(draft); /* rows come in between */
+        sn_values_insert_varying(draft->block, draft->index);
+    }
     for (unsigned i = 0; draft->instruction->accesses_vary && i < count; i++)
         if (is_in_memory(&operands[i])) operands[i].size = 0; /* they are told of otherwise */
     instrument_operands(draft, operands, count);
+    if (draft->instruction->kind == SN_KIND_CONDITIONAL) may_end(draft);
 }
 
 /** For data objects: where the frame of what is called begins. */

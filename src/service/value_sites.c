@@ -149,3 +149,14 @@ void sn_value_segment_add(sn_value_segment *segment, uint32_t site, uint8_t mome
     segment->total_words += words;
     segment->count = count + 1;
 }
+
+void sn_value_segment_may_end(sn_value_segment *segment) {
+    uint32_t count = segment->exit_count;
+    if (!segment->count || (count && segment->exits[count - 1].count == segment->count)) return;
+    if (!(count & (count - 1))) { /* room doubles */
+        segment->exits = realloc(segment->exits, (count ? 2 * (size_t)count : 1) * sizeof *segment->exits);
+        if (!segment->exits) sn_fail(SN_STATUS_ENGINE, "no memory for what is known of values");
+    }
+    segment->exits[count] = (sn_value_exit){segment->count, segment->total_words};
+    segment->exit_count = count + 1;
+}

@@ -15,7 +15,6 @@
 #include "service/values.h"
 #include "sonde/table.h"
 #include "sonde/vector.h"
-#include "sonde/vector.h"
 
 /** Records that are handed over at once: they stay in the processor's first cache. */
 enum { MOST_RECORDS = 512, MOST_RUNS = 256 };
@@ -35,7 +34,8 @@ typedef struct spot_range {
 /** The last range that a segment had: mostly it is executed in the same context again. */
 typedef struct segment_memo {
     sn_context context;
-    uint32_t first;
+    uint32_t first; /**< 0: none */
+    const sn_value_segment *segment;
 } segment_memo;
 
 typedef struct spot {
@@ -153,10 +153,11 @@ void sn_values_visit_spots(void *state, void (*visit)(void *state, uint32_t spot
     }
 }
 
-static inline void count_executions(value_thread *mine, const sn_value_run *run) {
-    spot *first = &mine->spots.items[run->first_spot + run->constants[0].spot];
-    first->change += run->times;
-    first[run->count].change -= run->times;
+/** `count` spots from this one on were executed so often. */
+static inline void count_executions(value_thread *mine, uint32_t first_spot, uint32_t count, uint64_t times) {
+    spot *first = &mine->spots.items[first_spot];
+    first->change += times;
+    first[count].change -= times;
 }
 
 /* ------------------------------------------------------------------ handing over: records */
@@ -191,7 +192,6 @@ static void expand(value_thread *mine, const sn_value_run *run) {
 /** Hand over the runs that were found. Their words must still be there. */
 static void hand_over_runs(value_thread *mine) {
     sn_values_run_batch batch = {.state = mine->state, .runs = mine->runs, .count = mine->run_count, .thread = mine->id};
-    for (size_t i = 0; i < mine->run_count; i++) count_executions(mine, &mine->runs[i]);
     if (mine->run_count && sn_values.request.take_runs) sn_values.request.take_runs(&batch);
     for (size_t i = 0; sn_values.request.take && i < mine->run_count; i++) expand(mine, &mine->runs[i]);
     mine->run_count = 0;
@@ -238,17 +238,24 @@ sn_context sn_values_frame_at(const void *state, uint64_t address, uint64_t *out
     return above ? frames[above - 1].context : SN_NO_CONTEXT;
 }
 
-static inline void enter_segment(value_thread *mine, uint32_t number, sn_context context) {
+/** The segment in another context than last time, or for the first time. */
+static __attribute__((noinline)) void meet_segment(value_thread *mine, uint32_t number, sn_context context) {
     const sn_value_segment *segment = sn_value_segment_at(number);
     mine->segment = segment;
+    if (!segment || !segment->count) return;
+    if (number >= mine->memos.count) sn_vector_extend(&mine->memos, 2 * (size_t)number + 64);
+    mine->first_spot = spots_of_segment(mine, segment, context);
+    mine->memos.items[number] = (segment_memo){context, mine->first_spot, segment};
+}
+
+static inline void enter_segment(value_thread *mine, uint32_t number, sn_context context) {
+    const segment_memo *memo = &mine->memos.items[number];
     mine->next = 0;
     mine->context = context;
     if (__builtin_expect(sn_values_data_centric, 0)) name_frame(mine, context);
-    if (!segment || !segment->count) return;
-    if (__builtin_expect(number >= mine->memos.count, 0)) sn_vector_extend(&mine->memos, 2 * (size_t)number + 64);
-    segment_memo *memo = &mine->memos.items[number];
-    if (__builtin_expect(!memo->first || memo->context != context, 0))
-        *memo = (segment_memo){context, spots_of_segment(mine, segment, context)};
+    if (__builtin_expect(number >= mine->memos.count || !memo->first || memo->context != context, 0))
+        return meet_segment(mine, number, context);
+    mine->segment = memo->segment;
     mine->first_spot = memo->first;
 }
 
@@ -269,6 +276,7 @@ static void take_row(value_thread *mine, const uint64_t *words) {
     ((uint64_t *)words)[3] = words[2];
     *run = (sn_value_run){.constants = &row->constant, .word_counts = &row->words, .words = words + 3, .count = 1,
                           .times = 1, .first_spot = spot, .context = context};
+    count_executions(mine, spot, 1, 1);
 }
 
 static void take_unmapped(value_thread *mine, const uint64_t *words) {
@@ -289,7 +297,9 @@ static void take_faulted(value_thread *mine, const uint64_t *words) {
     last.words += (last.times - 1) * (size_t)last.stride;
     last.times = 1;
     if (--run->times == 0) mine->run_count--;
+    uint32_t recorded = last.count;
     while (last.count && has_faulted(&last.constants[last.count - 1], words[1])) last.count--;
+    count_executions(mine, last.first_spot + last.constants[last.count].spot, recorded - last.count, UINT64_MAX);
     if (last.count) *new_run(mine) = last;
 }
 
@@ -329,10 +339,11 @@ static inline const uint64_t *take_run(value_thread *mine, const uint64_t *word,
         word += words;
     }
     mine->next = next;
-    if (next != first)
-        *new_run(mine) = (sn_value_run){.constants = segment->records + first, .word_counts = word_counts + first,
-                                        .words = start, .count = next - first, .times = 1, .first_spot = mine->first_spot,
-                                        .context = mine->context};
+    if (next == first) return word;
+    *new_run(mine) = (sn_value_run){.constants = segment->records + first, .word_counts = word_counts + first, .words = start,
+                                    .count = next - first, .times = 1, .first_spot = mine->first_spot,
+                                    .context = mine->context};
+    count_executions(mine, mine->first_spot + first, next - first, 1);
     return word;
 }
 
@@ -349,38 +360,38 @@ static inline bool has_addresses(const sn_value_segment *segment, uint32_t count
     return !((any | other) >> 63);
 }
 
-/** All records of the segment, if they are there: mostly they are, and nothing needs to be done for each of them. */
-static inline const uint64_t *take_whole(value_thread *mine, const uint64_t *word, const uint64_t *end) {
-    const sn_value_segment *segment = mine->segment;
-    if (segment->total_words > (size_t)(end - word) || !has_addresses(segment, segment->count, word))
-        return take_run(mine, word, end);
-    mine->next = segment->count;
-    *new_run(mine) = (sn_value_run){.constants = segment->records, .word_counts = segment->words, .words = word,
-                                    .count = segment->count, .times = 1, .first_spot = mine->first_spot,
-                                    .context = mine->context};
-    return word + segment->total_words;
+/** How much of the segment was executed, if all of its words may be looked at: up to the first exit behind which a tag is. */
+static inline sn_value_exit end_of_execution(const sn_value_segment *segment, const uint64_t *word) {
+    for (uint32_t i = 0; i < segment->exit_count; i++)
+        if (sn_values_is_tag(word[segment->exits[i].words])) return segment->exits[i];
+    return (sn_value_exit){segment->count, segment->total_words};
 }
 
 /** At a segment's tag, of which all words are there. Then further executions that are like the first one: a segment is often
-    left by the same branch again and again. */
+    left by the same branch again and again. Mostly nothing needs to be done for each record. */
 static const uint64_t *take_segment(value_thread *mine, const uint64_t *word, const uint64_t *end) {
     size_t last_words = sn_values.last_words;
     uint64_t tag = word[0], context = sn_values.has_context ? word[1] : SN_NO_CONTEXT;
     enter_segment(mine, (uint32_t)(tag - SN_VALUES_TAGS), (sn_context)context);
-    const uint64_t *start = word + last_words;
-    if (!mine->segment || !mine->segment->count || start == end) return start;
-    word = take_whole(mine, start, end);
-    uint32_t count = mine->next;
-    if (!count) return word;
-    sn_value_run *run = &mine->runs[mine->run_count - 1];
-    size_t records = (size_t)(word - start), stride = last_words + records;
+    const sn_value_segment *segment = mine->segment;
+    word += last_words;
+    if (!segment || !segment->count || word == end) return word;
+    if (segment->total_words >= (size_t)(end - word)) return take_run(mine, word, end);
+    sn_value_exit exit = end_of_execution(segment, word);
+    if (!has_addresses(segment, exit.count, word)) return take_run(mine, word, end); /* a signal came */
+    size_t stride = last_words + exit.words;
+    const uint64_t *start = word;
+    uint32_t times = 1;
     /* What follows each execution must be a tag. */
-    while (stride < (size_t)(end - word) && word[0] == tag && (last_words == 1 || word[1] == context) &&
-           sn_values_is_tag(word[stride]) && has_addresses(mine->segment, count, word + last_words)) {
-        word += stride;
-        run->times++;
-    }
-    run->stride = (uint32_t)stride;
+    for (word += exit.words; stride < (size_t)(end - word) && word[0] == tag && (last_words == 1 || word[1] == context) &&
+                             sn_values_is_tag(word[stride]) && has_addresses(segment, exit.count, word + last_words);
+         word += stride)
+        times++;
+    mine->next = exit.count;
+    *new_run(mine) = (sn_value_run){.constants = segment->records, .word_counts = segment->words, .words = start,
+                                    .count = exit.count, .times = times, .stride = (uint32_t)stride,
+                                    .first_spot = mine->first_spot, .context = (sn_context)context};
+    count_executions(mine, mine->first_spot, exit.count, times);
     return word;
 }
 

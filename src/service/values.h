@@ -64,18 +64,27 @@ sn_value_type sn_value_type_of(uint32_t size, uint32_t element_size, bool is_flo
 sn_value_site sn_value_site_of(const sn_instruction *instruction, const sn_operand *operand, unsigned number, uint8_t moment,
                                uint32_t size, uint64_t information);
 
+/** Where a segment may end: that many of its records, which are so many words. */
+typedef struct sn_value_exit {
+    uint32_t count, words;
+} sn_value_exit;
+
 /** A stretch of a block with one context. Its records as the stream has them. */
 typedef struct sn_value_segment {
     uint32_t number, count;
     sn_value_record *records; /**< all but address, value, context; `spot` is its place in the segment */
     uint8_t *words;           /**< of each, with that of the address */
     uint16_t *offsets;        /**< of each: words of those before it */
+    sn_value_exit *exits;     /**< in order; where branches leave it: a signal may end it anywhere */
+    uint32_t exit_count;
     uint32_t total_words;     /**< of all */
 } sn_value_segment;
 
 /** A new segment without records. Serialised by Sonde. */
 sn_value_segment *sn_value_segment_new(void);
 void sn_value_segment_add(sn_value_segment *segment, uint32_t site, uint8_t moment, unsigned words);
+/** What comes next may be a tag, before the segment's next record. */
+void sn_value_segment_may_end(sn_value_segment *segment);
 enum { SN_VALUES_PIECE = 4096, SN_VALUES_PIECES = 1 << 16 };
 extern sn_value_segment *sn_value_segment_pieces[SN_VALUES_PIECES];
 extern _Atomic uint32_t sn_value_segment_count;

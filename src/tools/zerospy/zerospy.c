@@ -11,6 +11,8 @@
 
 SN_EXPORT extern const sn_tool sn_tool_descriptor;
 
+#define INLINE static inline __attribute__((always_inline))
+
 /* -------------------------------------------------------------------- what is counted */
 
 /** Of one spot. */
@@ -27,6 +29,7 @@ enum {
     TOTAL_VALUES, TOTAL_ZEROS,
 };
 enum { CLASS_INTEGER, CLASS_FLOAT };
+enum { MOST_WORDS = 4 }; /* of vectors that have code of their own */
 
 typedef struct zero_state {
     zero_tally *tallies; /**< by spot */
@@ -51,52 +54,70 @@ static uint64_t bytes_seen(uint64_t word) {
 }
 
 /** Integers of one element: 8 bytes at most. Zero-extended words. */
-static inline void take_integers(zero_tally *tally, const uint64_t *value, uint32_t stride, uint32_t times) {
-    zero_tally sum = *tally;
+INLINE void take_integers(zero_tally *tally, const uint64_t *value, uint32_t stride, uint32_t times) {
+    uint64_t zeros = 0, zero_bytes = 0, seen = 0;
     for (; times; times--, value += stride) {
         unsigned is_zero = *value == 0;
-        sum.zeros += is_zero;
-        sum.zero_bytes += (unsigned)__builtin_clzll(*value | 1) / 8 + is_zero;
-        sum.seen |= *value;
+        zeros += is_zero;
+        zero_bytes += (unsigned)__builtin_clzll(*value | 1) / 8 + is_zero;
+        seen |= *value;
     }
-    *tally = sum;
+    tally->zeros += zeros;
+    tally->zero_bytes += zero_bytes;
+    if (seen & ~tally->seen) tally->seen |= seen;
 }
 
 /** Floating-point numbers, of which both zeros are zero: `shift` takes away the sign. */
-static inline void take_numbers(zero_tally *tally, const uint64_t *value, uint32_t stride, uint32_t times, unsigned shift) {
-    zero_tally sum = *tally;
+INLINE void take_numbers(zero_tally *tally, const uint64_t *value, uint32_t stride, uint32_t times, unsigned shift) {
+    uint64_t zeros = 0, seen = 0;
     for (; times; times--, value += stride) {
-        sum.zeros += *value << shift == 0;
-        sum.seen |= *value;
+        zeros += *value << shift == 0;
+        seen |= *value;
     }
-    *tally = sum;
+    if (zeros) tally->zeros += zeros;
+    if (seen & ~tally->seen) tally->seen |= seen;
 }
 
-/** Elements of a word that are zero: `signs` has the bits that do not count, `highest` the highest one of each element. */
-static unsigned zero_elements(uint64_t word, uint64_t signs, uint64_t highest) {
-    word &= ~signs;
-    uint64_t not_zero = (((word & ~highest) + ~highest) | word) & highest;
-    return (unsigned)__builtin_popcountll(highest) - (unsigned)__builtin_popcountll(not_zero);
+/** Bytes of a word of which the highest bit, which alone may be set, is. */
+INLINE unsigned count_bytes(uint64_t highest) { return (unsigned)((highest >> 7) * UINT64_C(0x0101010101010101) >> 56); }
+
+/** Elements of a word that are zero. Floating point: `sign` is 1, and both zeros are zero. `element`, too, is a constant. */
+INLINE unsigned zero_elements(uint64_t word, unsigned element, unsigned sign) {
+    if (element == 8) return word << sign == 0;
+    if (element == 4) return ((uint32_t)word << sign == 0) + ((uint32_t)(word >> 32) << sign == 0);
+    const uint64_t highest = element == 2 ? UINT64_C(0x8000800080008000) : UINT64_C(0x8080808080808080);
+    if (sign) word &= ~highest;
+    return count_bytes(~(((word & ~highest) + ~highest) | word) & highest);
 }
 
-/** Of 16 bytes and more, in elements that fill words. Floating point: both zeros are zero. */
-static unsigned count_in_words(const void *value, unsigned size, unsigned element, bool is_float) {
-    static const uint64_t highest_bits[] = {UINT64_C(0x8080808080808080), UINT64_C(0x8000800080008000),
-                                            UINT64_C(0x8000000080000000), UINT64_C(0x8000000000000000)};
-    uint64_t highest = highest_bits[__builtin_ctz(element)];
-    const unsigned sign = is_float;
-    unsigned zeros = 0;
-    if (element == 8) { /* the frequent ones, without counting bits */
-        for (unsigned at = 0; at < size; at += 8) zeros += word_at(value, at) << sign == 0;
-        return zeros;
+/** Vectors of so many words. All but the first two are constants. */
+INLINE void take_vectors(zero_tally *tally, const uint64_t *value, const sn_value_run *run, unsigned words, unsigned element,
+                         unsigned sign) {
+    uint64_t seen[MOST_WORDS] = {0}, zeros = 0, whole = 0;
+    for (uint32_t times = run->times; times; times--, value += run->stride) {
+        unsigned these = 0;
+        for (unsigned i = 0; i < words; i++) {
+            seen[i] |= value[i];
+            these += zero_elements(value[i], element, sign);
+        }
+        zeros += these;
+        whole += these * element == words * 8;
     }
-    for (unsigned at = 0; element == 4 && at < size; at += 8) {
-        uint64_t word = word_at(value, at);
-        zeros += ((uint32_t)word << sign == 0) + ((uint32_t)(word >> 32) << sign == 0);
+    tally->zero_elements += zeros;
+    tally->zero_bytes += zeros * element;
+    tally->zeros += whole;
+    for (unsigned i = 0; i < words; i++)
+        if ((tally->seen >> 8 * i & 0xff) != 0xff) tally->seen |= bytes_seen(seen[i]) << 8 * i;
+}
+
+INLINE void take_vectors_of(zero_tally *tally, const uint64_t *value, const sn_value_run *run, unsigned words,
+                            unsigned element) {
+    switch (element) {
+    case 1: return take_vectors(tally, value, run, words, 1, 0);
+    case 2: return take_vectors(tally, value, run, words, 2, 0);
+    case 4: return take_vectors(tally, value, run, words, 4, 0);
+    default: return take_vectors(tally, value, run, words, 8, 0);
     }
-    for (unsigned at = 0; element < 4 && at < size; at += 8)
-        zeros += zero_elements(word_at(value, at), is_float ? highest : 0, highest);
-    return zeros;
 }
 
 static bool is_zero_element(const unsigned char *element, unsigned size, bool is_float) {
@@ -107,17 +128,22 @@ static bool is_zero_element(const unsigned char *element, unsigned size, bool is
 
 static void take_elements(zero_tally *tally, const void *value, const sn_value_site *site, unsigned size) {
     unsigned element = site->element_size && size % site->element_size == 0 ? site->element_size : size, zeros = 0;
-    if (size % 8 == 0 && element <= 8 && !(element & (element - 1))) {
-        zeros = count_in_words(value, size, element, site->is_float);
-    } else {
-        for (unsigned at = 0; at < size; at += element)
-            zeros += is_zero_element((const unsigned char *)value + at, element, site->is_float);
-    }
+    for (unsigned at = 0; at < size; at += element)
+        zeros += is_zero_element((const unsigned char *)value + at, element, site->is_float);
     tally->zero_elements += zeros;
     tally->zero_bytes += zeros * element;
     tally->zeros += zeros * element == size;
     for (unsigned at = 0; at < size; at += 8)
         if ((tally->seen >> at & 0xff) != 0xff) tally->seen |= bytes_seen(word_at(value, at)) << at;
+}
+
+/** Values of any size and type. */
+static __attribute__((noinline)) void take_others(zero_tally *tally, const uint64_t *value, const sn_value_site *site,
+                                                  const sn_value_run *run, unsigned size) {
+    unsigned element = site->element_size;
+    bool is_usual = !site->is_float && size == 16 && element && element <= 8 && !(element & (element - 1));
+    if (is_usual) return take_vectors_of(tally, value, run, 2, element);
+    for (uint32_t i = 0; i < run->times; i++, value += run->stride) take_elements(tally, value, site, size);
 }
 
 /** Room for tallies of spots up to this one. */
@@ -130,19 +156,18 @@ static void make_room(zero_state *state, uint32_t spot) {
     state->room = room;
 }
 
-static void take_vectors(zero_tally *tally, const uint64_t *value, const sn_value_site *site, const sn_value_run *run,
-                         unsigned size) {
-    for (uint32_t i = 0; i < run->times; i++, value += run->stride) take_elements(tally, value, site, size);
-}
-
 /** All executions of one record. */
-static inline void take_column(zero_tally *tally, const sn_value_record *record, const uint64_t *value, const sn_value_run *run) {
+static void take_column(zero_tally *tally, const sn_value_record *record, const uint64_t *value, const sn_value_run *run) {
     switch (record->type) {
     case SN_VALUE_INT8: case SN_VALUE_INT16: case SN_VALUE_INT32: case SN_VALUE_INT64:
         return take_integers(tally, value, run->stride, run->times);
     case SN_VALUE_SINGLE: return take_numbers(tally, value, run->stride, run->times, 33);
     case SN_VALUE_DOUBLE: return take_numbers(tally, value, run->stride, run->times, 1);
-    default: return take_vectors(tally, value, sn_value_site_at(record->site), run, record->size);
+    case SN_VALUE_SINGLE_128: return take_vectors(tally, value, run, 2, 4, 1);
+    case SN_VALUE_DOUBLE_128: return take_vectors(tally, value, run, 2, 8, 1);
+    case SN_VALUE_SINGLE_256: return take_vectors(tally, value, run, 4, 4, 1);
+    case SN_VALUE_DOUBLE_256: return take_vectors(tally, value, run, 4, 8, 1);
+    default: return take_others(tally, value, sn_value_site_at(record->site), run, record->size);
     }
 }
 
@@ -173,18 +198,47 @@ static void note_objects(const zero_state *state, const sn_value_run *run, const
     }
 }
 
+static void note_run(const zero_state *state, const sn_value_run *run) {
+    const uint64_t *word = run->words;
+    for (uint32_t k = 0; k < run->count; word += run->word_counts[k++])
+        note_objects(state, run, &run->constants[k], word);
+}
+
+/** One execution. Scalars, which are most, are looked at without a loop: of what rarely changes nothing is written. */
+static void take_once(zero_tally *tally, const sn_value_run *run) {
+    const uint64_t *word = run->words;
+    const uint8_t *words = run->word_counts;
+    for (const sn_value_record *record = run->constants, *end = record + run->count; record < end; record++, tally++) {
+        uint64_t value = word[1];
+        unsigned is_zero = value == 0;
+        if (record->type <= SN_VALUE_INT64) {
+            tally->zeros += is_zero;
+            tally->zero_bytes += (unsigned)__builtin_clzll(value | 1) / 8 + is_zero;
+            if (value & ~tally->seen) tally->seen |= value;
+        } else if (record->type == SN_VALUE_DOUBLE) {
+            if (value << 1 == 0) tally->zeros++;
+            if (value & ~tally->seen) tally->seen |= value;
+        } else {
+            take_column(tally, record, word + 1, run);
+        }
+        word += *words++;
+    }
+}
+
+static void take_columns(zero_tally *tally, const sn_value_run *run) {
+    const uint64_t *word = run->words;
+    for (uint32_t k = 0; k < run->count; word += run->word_counts[k++]) take_column(tally++, &run->constants[k], word + 1, run);
+}
+
 static void take_runs(const sn_values_run_batch *batch) {
     zero_state *state = batch->state;
     for (size_t i = 0; i < batch->count; i++) {
         const sn_value_run *run = &batch->runs[i];
-        const uint64_t *word = run->words;
-        make_room(state, run->first_spot + run->constants[run->count - 1].spot);
-        for (uint32_t k = 0; k < run->count; k++) {
-            const sn_value_record *record = &run->constants[k];
-            if (sn_values_data_centric && run->word_counts[k] > 1) note_objects(state, run, record, word);
-            if (run->word_counts[k] > 1) take_column(&state->tallies[run->first_spot + record->spot], record, word + 1, run);
-            word += run->word_counts[k];
-        }
+        uint32_t first = run->first_spot + run->constants->spot; /* the others follow it */
+        make_room(state, first + run->count - 1);
+        if (run->times == 1) take_once(&state->tallies[first], run);
+        else take_columns(&state->tallies[first], run);
+        if (sn_values_data_centric) note_run(state, run);
     }
 }
 
