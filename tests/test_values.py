@@ -344,6 +344,64 @@ def test_deadspy_tells_of_frames(tmp_path, frames, name, unread):
     assert {finding["first"]["function"] for finding in got["frames"]} == {name}
 
 
+FREED = """
+#include <pthread.h>
+#include <stdlib.h>
+/* The first `stores` bytes of a block are stored, the first `loads` of them read. */
+__attribute__((noinline)) static void use(volatile char *block, int stores, int loads) {
+    for (int i = 0; i < stores; i++) block[i] = 1;
+    for (int i = 0; i < loads; i++) (void)block[i];
+}
+static char *volatile kept;
+static void *work(void *first) {
+    for (int i = 0; i < 3; i++) {
+        char *block = malloc(100);
+        use(block, 100, 40);
+        free(block);
+        block = malloc(100); /* the same memory, mostly */
+        use(block, 10, 0);
+        free(block);
+        block = malloc(64);
+        use(block, 8, 8);
+        block = realloc(block, 9000); /* moves */
+        use(block, 9000, 2000);
+        block = realloc(block, 9001); /* does not */
+        free(block);
+    }
+    if (first) use(kept = malloc(100), 5, 0);
+    return NULL;
+}
+int main(int count, char **arguments) {
+    (void)arguments;
+    pthread_t thread;
+    if (count > 1) pthread_create(&thread, NULL, work, NULL);
+    work("first");
+    if (count > 1) pthread_join(thread, NULL);
+    return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def freed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("freed")
+    (folder / "freed.c").write_text(FREED)
+    built = run("gcc", "-g", "-O1", "-pthread", "-no-pie", "-o", folder / "freed", folder / "freed.c")
+    assert built.returncode == 0, built.stderr
+    return folder / "freed"
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("options", [[], ["--analysis-threads=1"], ["--data-centric=yes"], ["--debug-block-limit=1"]])
+def test_deadspy_tells_of_freed_blocks(tmp_path, freed, threads, options):
+    """Bytes that are unread when their block is freed are not dead by what is stored to the next block there."""
+    got = report(tmp_path, "deadspy", freed, *["x"] * (threads - 1), options=["--only=use", *options])
+    assert got["totals"]["bytes freed unread"] == threads * 3 * (60 + 10 + 7000)
+    assert got["totals"]["dead bytes: overwritten unread"] == 0
+    assert got["totals"]["bytes unread at the end"] == 5
+    assert [finding["first"]["function"] for finding in got["freed"]] == ["use"] * len(got["freed"]) != []
+
+
 @pytest.mark.parametrize("options", [[], ["--analysis-threads=1"], ["--debug-block-limit=1"]])
 def test_deadspy_does_not_count_stores_that_fault(tmp_path, frames, options):
     got = report(tmp_path, "deadspy", frames, options=["--only=store", *options])["totals"]

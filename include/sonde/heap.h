@@ -47,6 +47,9 @@ typedef struct sn_heap_options {
     void (*allocated)(sn_thread *thread, sn_heap_block *block);
     /** Before the allocator gets it back. A block that realloc moves, or gives another size, is freed and allocated. */
     void (*freed)(sn_thread *thread, sn_heap_block *block);
+    /** In the engine, where sn_trace_write() may be called: a function that frees begins, of this block, outside of other
+        allocating functions. Not when realloc moves a block. Each such call then costs some hundred nanoseconds more. */
+    void (*frees)(sn_thread *thread, const sn_heap_block *block);
     /** How much of a block is usable became known later; `before` is what was taken for it until then. */
     void (*measured)(sn_thread *thread, sn_heap_block *block, uint64_t before);
     /** In the engine, at the beginning of a call of an allocating function, after sn_heap_attend() asked for it. */

@@ -160,6 +160,9 @@ typedef struct sn_values_request {
     void (*take_runs)(const sn_values_run_batch *batch); /**< instead of `take`; always in order */
     /** The thread's memory went (munmap), in order with its records: then they were all handed to `take`. */
     void (*unmapped)(void *state, uint64_t start, uint64_t end);
+    /** The thread is about to free a block of the heap (<sonde/heap.h>), in order with its records: its first byte, and behind its
+        last one that may be used. Not when realloc moves one. Wanting it has a price at each call that frees. */
+    void (*freed)(void *state, uint64_t start, uint64_t end);
     /** The thread has ended, or the process has: all its records were taken. Called once a thread, one at a time. */
     void (*finish)(void *state, int thread);
 } sn_values_request;

@@ -130,6 +130,8 @@ bool sn_heap_function_needs_frame(const sn_hook *hook);
 
 /** In the engine, when an allocating function begins: see sn_hook_service. */
 void sn_heap_attend_now(sn_thread *thread, const sn_hook_place *place);
+/** Whether that is wanted at each call of the function. */
+bool sn_heap_always_attends(const sn_hook_place *place);
 /** The allocator whose function this is: of the same module. NULL for functions that call another module's. */
 const void *sn_heap_allocator_at(const sn_hook_place *place);
 

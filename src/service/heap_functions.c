@@ -211,10 +211,22 @@ static bool measure(sn_thread *thread, sn_heap_thread *own) {
     return false;
 }
 
+bool sn_heap_always_attends(const sn_hook_place *place) {
+    const sn_heap_function *function = place->hook->data;
+    return sn_heap.options.frees && function->act == SN_HEAP_FREES;
+}
+
+static void tell_of_free(sn_thread *thread, const sn_heap_function *function) {
+    uint64_t address = thread->general[sn_hook_argument_registers[function->pointer]];
+    const sn_heap_block *block = address ? sn_heap_at(address) : NULL;
+    if (block) sn_heap.options.frees(thread, block);
+}
+
 void sn_heap_attend_now(sn_thread *thread, const sn_hook_place *place) {
-    (void)place;
     sn_heap_thread *own = sn_heap_thread_of(thread);
     if (measure(thread, own) || own->is_measuring) return;
-    if (own->depth || !__atomic_exchange_n(&sn_heap.attends, 0, __ATOMIC_ACQ_REL)) return;
+    if (own->depth) return;
+    if (sn_heap_always_attends(place)) tell_of_free(thread, place->hook->data);
+    if (!__atomic_exchange_n(&sn_heap.attends, 0, __ATOMIC_ACQ_REL)) return;
     if (sn_heap.options.attend) sn_heap.options.attend(thread);
 }

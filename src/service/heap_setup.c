@@ -58,6 +58,7 @@ static sn_hook_service service = {
     .needs_frame = sn_heap_function_needs_frame,
     .attends = &sn_heap.attends,
     .attend = sn_heap_attend_now,
+    .always_attends = sn_heap_always_attends,
     .thread_begins = thread_begins,
     .thread_ends = thread_ends,
     .thread_forgets = thread_forgets,

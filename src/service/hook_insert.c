@@ -16,10 +16,12 @@ static void insert_fast(sn_block *block, const sn_hook_place *place) {
 static void insert_service(sn_block *block, sn_hook_place *place) {
     if (!place->owner) place->owner = sn_hooks_service->prepare(place);
     sn_label is_usual = sn_label_new(block);
-    sn_value own = sn_slot_load(block, sn_hooks_service->own_attends);
-    sn_value all = sn_load(block, sn_constant(block, (uint64_t)(uintptr_t)sn_hooks_service->attends), 0, 8);
-    sn_value attends = sn_compute(block, SN_OR, own, all);
-    sn_branch_if(block, SN_EQUAL, attends, sn_constant(block, 0), is_usual);
+    if (!sn_hooks_service->always_attends(place)) {
+        sn_value own = sn_slot_load(block, sn_hooks_service->own_attends);
+        sn_value all = sn_load(block, sn_constant(block, (uint64_t)(uintptr_t)sn_hooks_service->attends), 0, 8);
+        sn_value attends = sn_compute(block, SN_OR, own, all);
+        sn_branch_if(block, SN_EQUAL, attends, sn_constant(block, 0), is_usual);
+    }
     sn_value arguments[] = {sn_current_thread(block), sn_constant(block, (uint64_t)(uintptr_t)place)};
     sn_call(block, (void *)sn_hooks_service->attend, 2, arguments);
     sn_label_here(block, is_usual);

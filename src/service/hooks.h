@@ -69,6 +69,7 @@ typedef struct sn_hook_service {
     const uint64_t *attends; /**< if it is not 0 when such a function begins, `attend` is called first */
     sn_slot own_attends;     /**< the same of a thread */
     void (*attend)(sn_thread *thread, const sn_hook_place *place);
+    bool (*always_attends)(const sn_hook_place *place); /**< `attend` is called whenever the function begins */
     void (*thread_begins)(sn_thread *thread);
     void (*thread_ends)(sn_thread *thread);
     void (*thread_forgets)(sn_thread *thread);

@@ -1,6 +1,6 @@
 /**
- * @fileoverview Blocks of the heap that come and go, noted for the map of data objects. See value_objects.h. Called from inserted
- * code.
+ * @fileoverview Blocks of the heap that come and go, noted for the map of data objects, and for tools that are told what is
+ * freed. See value_objects.h. Called from inserted code.
  */
 #include "base/spin.h"
 #include "service/value_objects.h"
@@ -25,12 +25,12 @@ static SN_FAST void note(const sn_heap_block *block, bool is_freed) {
     sn_spin_release(&lock);
 }
 
-SN_FAST void sn_value_heap_allocated(sn_thread *thread, sn_heap_block *block) {
+static SN_FAST void allocated(sn_thread *thread, sn_heap_block *block) {
     (void)thread;
     note(block, false);
 }
 
-SN_FAST void sn_value_heap_freed(sn_thread *thread, sn_heap_block *block) {
+static SN_FAST void freed(sn_thread *thread, sn_heap_block *block) {
     (void)thread;
     note(block, true);
 }
@@ -47,4 +47,13 @@ size_t sn_value_heap_take(sn_value_heap_event *to, size_t room) {
     }
     sn_spin_release(&lock);
     return taken;
+}
+
+void sn_value_heap_start(void (*frees)(sn_thread *thread, const sn_heap_block *block)) {
+    sn_heap_options options = {.frees = frees, .context_bytes = UINT64_MAX};
+    if (sn_values_data_centric)
+        options = (sn_heap_options){
+            .frees = frees, .allocated = allocated, .freed = freed, .attend = sn_value_objects_attend};
+    sn_heap_enable(&options);
+    if (sn_values_data_centric) sn_heap_attend();
 }

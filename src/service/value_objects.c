@@ -116,10 +116,9 @@ void sn_value_objects_update(void) {
     pthread_mutex_unlock(&lock);
 }
 
-/** An allocating or freeing call begins: what was recorded until now happened before. */
-static void attend(sn_thread *thread) {
+void sn_value_objects_attend(sn_thread *thread) {
     sn_heap_attend();
-    flush_trace(thread);
+    flush_trace(thread); /* what was recorded until now happened before */
     sn_value_objects_update();
 }
 
@@ -128,8 +127,6 @@ void sn_value_objects_start(void (*flush)(sn_thread *thread)) {
         sn_fail(2, "--data-centric=yes needs to see the heap as the program leaves it: not with --analysis-threads");
     flush_trace = flush;
     sn_value_shadow_begin(&map, sizeof(sn_value_cells));
-    sn_heap_enable(&(sn_heap_options){.allocated = sn_value_heap_allocated, .freed = sn_value_heap_freed, .attend = attend});
-    sn_heap_attend();
 }
 
 /* ---------------------------------------------------------------------- mappings */

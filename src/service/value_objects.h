@@ -26,11 +26,13 @@ typedef struct sn_value_heap_event {
 /** Take those that were noted, at most `room`, the oldest first. */
 size_t sn_value_heap_take(sn_value_heap_event *events, size_t room);
 
-/** Callbacks of the heap service. */
-void sn_value_heap_allocated(sn_thread *thread, sn_heap_block *block);
-void sn_value_heap_freed(sn_thread *thread, sn_heap_block *block);
+/** From the start callback, once: follow the heap, for the map if there is one, and for `frees` (NULL: not), which is called in
+    the engine. In value_heap.c. */
+void sn_value_heap_start(void (*frees)(sn_thread *thread, const sn_heap_block *block));
+/** An allocating or freeing call begins. */
+void sn_value_objects_attend(sn_thread *thread);
 
-/** From the start callback, with contexts on: `flush` hands the thread's trace over. */
+/** From the start callback, with contexts on, before the heap: `flush` hands the thread's trace over. */
 void sn_value_objects_start(void (*flush)(sn_thread *thread));
 /** Bring the map up to date: before records are worked off. */
 void sn_value_objects_update(void);

@@ -285,6 +285,11 @@ static void take_unmapped(value_thread *mine, const uint64_t *words) {
     if (sn_values.request.unmapped) sn_values.request.unmapped(mine->state, words[1], words[2]);
 }
 
+static void take_freed(value_thread *mine, const uint64_t *words) {
+    hand_over_all(mine);
+    sn_values.request.freed(mine->state, words[1], words[2]);
+}
+
 static bool has_faulted(const sn_value_record *record, uint64_t instruction) {
     return (record->moment & SN_VALUES_WRITTEN) && sn_value_site_at(record->site)->instruction == instruction;
 }
@@ -309,6 +314,7 @@ static void take_tag(value_thread *mine, const uint64_t *words) {
     else if (tag < SN_VALUES_UNMAPPED) take_row(mine, words);
     else if (tag == SN_VALUES_CALLED) take_called(mine, words);
     else if (tag == SN_VALUES_FAULTED) take_faulted(mine, words);
+    else if (tag == SN_VALUES_FREED) take_freed(mine, words);
     else take_unmapped(mine, words);
 }
 
@@ -574,6 +580,13 @@ void sn_values_system_call_after(sn_thread *thread, const sn_system_call *call) 
 
 /* ------------------------------------------------------------------------ start */
 
+/** In the engine. */
+static void note_free(sn_thread *thread, const sn_heap_block *block) {
+    const uint64_t words[] = {SN_VALUES_TAGS + SN_VALUES_FREED, block->address, block->address + block->usable};
+    for (unsigned i = 0; sn_thread_data(thread) && i < sizeof words / sizeof *words; i++)
+        sn_trace_write(thread, sn_values.trace, &words[i]);
+}
+
 static void flush(sn_thread *thread) { sn_trace_flush(thread, sn_values.trace); }
 
 void sn_values_start(const sn_values_request *request) {
@@ -588,5 +601,6 @@ void sn_values_start(const sn_values_request *request) {
         sn_contexts_fold();
     }
     if (sn_values_data_centric) sn_value_objects_start(flush);
+    if (sn_values_data_centric || request->freed) sn_value_heap_start(request->freed ? note_free : NULL);
     sn_values_sampling_start();
 }

@@ -43,7 +43,8 @@ enum {
 #define SN_VALUES_UNMAPPED (2 * SN_VALUES_NUMBERS)  /**< start, end */
 #define SN_VALUES_CALLED (SN_VALUES_UNMAPPED + 1)   /**< stack pointer in front of the call, context of who calls; for data objects */
 #define SN_VALUES_FAULTED (SN_VALUES_UNMAPPED + 2)  /**< address of the instruction, which has not ended */
-#define SN_VALUES_TAG_COUNT (SN_VALUES_UNMAPPED + 3)
+#define SN_VALUES_FREED (SN_VALUES_UNMAPPED + 3)    /**< start, end */
+#define SN_VALUES_TAG_COUNT (SN_VALUES_UNMAPPED + 4)
 enum { SN_VALUES_ROW_WORDS = 4, SN_VALUES_UNMAPPED_WORDS = 3, SN_VALUES_CALLED_WORDS = 3, SN_VALUES_FAULTED_WORDS = 2 };
 
 static inline bool sn_values_is_tag(uint64_t word) { return word - SN_VALUES_TAGS < SN_VALUES_TAG_COUNT; }

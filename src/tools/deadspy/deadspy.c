@@ -1,8 +1,8 @@
 /**
  * @fileoverview The tool `deadspy`: stores that nobody reads. A byte that is written again without having been read since is
  * dead; it is attributed to the dead store and to the one that killed it, each with its calling context. Bytes that are never
- * read at all are listed apart: those of frames whose function returned, those in memory that was unmapped, and those that
- * were there at the end.
+ * read at all are listed apart: those of frames whose function returned, those in blocks of the heap that were freed, those in
+ * memory that was unmapped, and those that were there at the end.
  *
  * On <sonde/values.h>, from addresses alone. Each thread has a shadow of its memory with the spot that wrote each byte, if it
  * has not been read since. What threads share can't be decided from streams that are each in order only by themselves: memory
@@ -17,8 +17,8 @@ SN_EXPORT extern const sn_tool sn_tool_descriptor;
 
 #define INLINE static inline __attribute__((always_inline))
 
-enum { TOTAL_BYTES, TOTAL_DEAD, TOTAL_FRAMES, TOTAL_UNMAPPED, TOTAL_END, TOTAL_SHARED, TOTAL_STORES };
-enum { CLASS_DEAD, CLASS_FRAMES, CLASS_UNMAPPED, CLASS_END };
+enum { TOTAL_BYTES, TOTAL_DEAD, TOTAL_FRAMES, TOTAL_FREED, TOTAL_UNMAPPED, TOTAL_END, TOTAL_SHARED, TOTAL_STORES };
+enum { CLASS_DEAD, CLASS_FRAMES, CLASS_FREED, CLASS_UNMAPPED, CLASS_END };
 enum { LINE = 64, LINES = SN_VALUE_SHADOW_PAGE / LINE, SHARED = UINT16_MAX };
 /** A store this far below the lowest one of a frame still belongs to it; the largest frame. */
 enum { FRAME_STEP = 4096, LARGEST_FRAME = 1 << 20 };
@@ -257,6 +257,17 @@ static void forget_parent(void) {
     process = mine;
 }
 
+/** What is allocated there next is another object. */
+static void freed(void *its, uint64_t start, uint64_t end) {
+    store_state *state = its;
+    for (uint64_t part; start < end; start += part) {
+        unsigned offset = start % SN_VALUE_SHADOW_PAGE, room = SN_VALUE_SHADOW_PAGE - offset;
+        store_page *page = sn_value_shadow_find(&state->shadow, start);
+        part = end - start < room ? end - start : room;
+        if (page) end_bytes(state, page, offset, offset + (unsigned)part, CLASS_FREED);
+    }
+}
+
 static void begin(void *its, int thread) {
     store_state *state = its;
     (void)thread;
@@ -295,12 +306,13 @@ static const sn_report_form form = {
     .tool = "deadspy",
     .title = "stores that nobody reads",
     .totals = {"bytes stored", "dead bytes: overwritten unread", "bytes unread when their function returned",
-               "bytes unmapped unread", "bytes unread at the end", "bytes stored to shared memory", "stores"},
-    .base = {0, TOTAL_BYTES + 1, TOTAL_BYTES + 1, TOTAL_BYTES + 1, TOTAL_BYTES + 1, TOTAL_BYTES + 1, 0},
+               "bytes freed unread", "bytes unmapped unread", "bytes unread at the end", "bytes stored to shared memory", "stores"},
+    .base = {0, TOTAL_BYTES + 1, TOTAL_BYTES + 1, TOTAL_BYTES + 1, TOTAL_BYTES + 1, TOTAL_BYTES + 1, TOTAL_BYTES + 1, 0},
     .amounts = {"bytes", "times"},
     .classes = {{"dead", "Dead stores, by bytes", "stored", "overwritten", TOTAL_DEAD},
                 {"frames", "Stores to frames that were unread when their function returned, by bytes", "stored", NULL,
                  TOTAL_FRAMES},
+                {"freed", "Stores to blocks of the heap that were freed unread, by bytes", "stored", NULL, TOTAL_FREED},
                 {"unmapped", "Stores to memory that was unmapped unread, by bytes", "stored", NULL, TOTAL_UNMAPPED},
                 {"end", "Stores that were unread at the end of their thread, by bytes", "stored", NULL, TOTAL_END}},
 };
@@ -312,7 +324,7 @@ static void start(void) {
     sn_values_start(&(sn_values_request){
         .places = SN_VALUES_MEMORY, .moments = SN_VALUES_READ | SN_VALUES_WRITTEN, .parts = SN_VALUES_CONTEXT,
         .system_calls = true, .state_size = sizeof(store_state), .begin = begin, .take_runs = take_runs,
-        .unmapped = unmapped, .finish = finish});
+        .unmapped = unmapped, .freed = freed, .finish = finish});
 }
 
 static void end(void) {
