@@ -110,11 +110,11 @@ TOOLS = (
     # bench/values.c: address and value of every load appended, and dropped; and of all operands in memory and registers.
     Tool("values", ("{work}/values.so",), "", (), peer_rounds=0, mean_goal=4),
     Tool("values-all", ("{work}/values.so", "--registers=yes"), "", (), peer_rounds=0, mean_goal=20),
-    # Small ones: a minute for each of the others would be a minute for each round.
-    Tool("loadspy", ("loadspy", "--output=/dev/null"), "", (), peer_rounds=0, mean_goal=25, workloads=TRACED),
-    Tool("deadspy", ("deadspy", "--output=/dev/null"), "", (), peer_rounds=0, mean_goal=25, workloads=TRACED),
-    Tool("zerospy", ("zerospy", "--output=/dev/null"), "", (), peer_rounds=0, mean_goal=25, workloads=TRACED),
-    Tool("redspy", ("redspy", "--output=/dev/null"), "", (), peer_rounds=0, mean_goal=60, workloads=TRACED),
+    # A round of these takes minutes; on runs of milliseconds it would be start-up that is measured.
+    Tool("loadspy", ("loadspy", "--output=/dev/null"), "", (), peer_rounds=0, mean_goal=25),
+    Tool("deadspy", ("deadspy", "--output=/dev/null"), "", (), peer_rounds=0, mean_goal=25),
+    Tool("zerospy", ("zerospy", "--output=/dev/null"), "", (), peer_rounds=0, mean_goal=25),
+    Tool("redspy", ("redspy", "--output=/dev/null"), "", (), peer_rounds=0, mean_goal=60),
     *(Tool(f"{name}-sampled", (name, "--output=/dev/null", "--sample-on=1000000", "--sample-off=100000000"), "", (),
            peer_rounds=0, mean_goal=1.8) for name in ("loadspy", "deadspy", "zerospy", "redspy")),
     # bench/contexts.c: shadow stacks alone.

@@ -1,11 +1,13 @@
 """`sonde report` on what loadspy, deadspy, redspy and zerospy write with --format=json: as text, and as a page in a headless
 Chromium, which shows what the file says and asks for nothing but itself."""
 import json
+import re
+import shutil
 
 import pytest
 
 import browser
-from conftest import ROOT, SONDE
+from conftest import BUILD, ROOT, SONDE
 from report_runs import printed, report, run
 
 SOURCE = ROOT / "tests" / "programs" / "values_objects.c"
@@ -88,3 +90,16 @@ def test_page(tmp_path, found, chromium):
     opened.run("history.back()")
     opened.wait_for("document.querySelector('#tab-finding').getAttribute('aria-selected') === 'true'")
     assert opened.problems == [] and set(opened.requests) <= {f"file://{page}"}
+
+
+@pytest.mark.skipif(not shutil.which("gcc"), reason="gcc is not installed")
+def test_fuzz(tmp_path):
+    program = tmp_path / "fuzz_values"
+    sources = [*(ROOT / "src/report" / f"{name}.c" for name in ("values_reader", "heap_input", "heap_scan")),
+               *(ROOT / "src/base").glob("*.c")]
+    built = run("gcc", "-std=gnu17", "-g", "-O1", "-D_GNU_SOURCE=", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined",
+                f"-I{ROOT / 'include'}", f"-I{ROOT / 'src'}", f"-I{BUILD}", "-o", program, ROOT / "tests/fuzz/fuzz_values.c", *sources, "-lz")
+    assert built.returncode == 0, built.stderr
+    ended = run(program, 1, 2000, timeout=300)
+    assert ended.returncode == 0 and re.fullmatch(r"\d+ accepted, \d+ refused\n", ended.stderr), ended.stderr
+    assert int(ended.stderr.split()[0]) > 200

@@ -556,7 +556,7 @@ def by_instruction(lines):
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("options", [[], ["--analysis-threads=1"], ["--debug-superblocks=no"]])
 def test_records_are_what_single_stepping_shows(tmp_path, show_values, seed, options):
-    """Random blocks of the engine's generator: memory and general registers, read and written."""
+    """Random blocks of the engine's generator: memory, general, vector and mask registers, read and written."""
     corpus, stepped = tmp_path / "corpus", tmp_path / "stepped"
     runner = program("differential-run")
     generate(corpus, seed, 60)
@@ -566,10 +566,11 @@ def test_records_are_what_single_stepping_shows(tmp_path, show_values, seed, opt
     assert native.returncode == 0, native.stderr
     expected = by_instruction(line.split() for line in stepped.read_text().splitlines())
     got = by_instruction(records(tmp_path, show_values, runner, corpus, options=[
-        "--places=3", "--from=0x20000000", "--to=0x120020000000", *options]))
+        "--places=15", "--from=0x20000000", "--to=0x120020000000", *options]))
     skipped = {address for address, values in expected.items() if values[0][0] == "skip"}
     expected = {address: values for address, values in expected.items() if address not in skipped}
     assert sum(map(len, expected.values())) > 2000
+    assert sum(value[1] == "vector" for values in expected.values() for value in values) > 100
     assert {address: values for address, values in got.items() if address not in skipped} == expected
 
 

@@ -65,6 +65,10 @@ typedef struct sn_values_file {
 } sn_values_file;
 
 bool sn_values_recognises(const char *head, size_t size);
+enum { SN_VALUES_WRONG_SIZE = 200 };
+/** Read from a descriptor, which is closed then. False: `wrong`, of SN_VALUES_WRONG_SIZE bytes, says for behind the file's name
+    what is; what was read until then must be released as well. */
+bool sn_values_parse(sn_values_file *file, int descriptor, char *wrong);
 /** Read a file. What is wrong with it ends the run with one line. */
 void sn_values_read(sn_values_file *file, const char *path);
 void sn_values_release(sn_values_file *file);

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -16,6 +17,7 @@
 #include "sonde/intern.h"
 
 enum { VERSION = 1 };
+_Static_assert((int)SN_VALUES_WRONG_SIZE >= (int)SN_SCAN_WRONG_SIZE, "what is wrong fits");
 
 /** What the file begins with, but for white space. */
 static const char beginning[] = "{\"values_report\":";
@@ -167,15 +169,22 @@ static void read_all(sn_scan *scan, sn_values_file *file) {
     if (file->tool == NULL || file->title == NULL) sn_scan_fail(scan, "it does not say which tool made it");
 }
 
-void sn_values_read(sn_values_file *file, const char *path) {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+bool sn_values_parse(sn_values_file *file, int descriptor, char *wrong) {
     sn_scan scan = {0};
-    if (descriptor < 0) sn_fail(SN_STATUS_USAGE, "cannot read '%s': %s", path, strerror(errno));
-    file->path = path;
     sn_scan_begin(&scan, descriptor);
     read_all(&scan, file);
-    if (sn_scan_has_failed(&scan)) sn_fail(SN_REPORT_DAMAGED, "'%s', %s", path, scan.wrong);
+    bool is_read = !sn_scan_has_failed(&scan);
+    if (!is_read) snprintf(wrong, SN_VALUES_WRONG_SIZE, "%s", scan.wrong);
     sn_scan_end(&scan);
+    return is_read;
+}
+
+void sn_values_read(sn_values_file *file, const char *path) {
+    char wrong[SN_VALUES_WRONG_SIZE];
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) sn_fail(SN_STATUS_USAGE, "cannot read '%s': %s", path, strerror(errno));
+    file->path = path;
+    if (!sn_values_parse(file, descriptor, wrong)) sn_fail(SN_REPORT_DAMAGED, "'%s', %s", path, wrong);
 }
 
 void sn_values_release(sn_values_file *file) {

@@ -5,13 +5,15 @@
  *
  * Runs the runner of the differential test natively and steps through its blocks: from each arrival at the address ENTER (of
  * sn_executor_enter, hexadecimal) until it has left the places of blocks (layout.h). Writes a line for each value of memory and
- * of general registers that an instruction reads, or has written, in the order of tests/tools/show_values.c:
+ * of general, vector and mask registers that an instruction reads, or has written, in the order of tests/tools/show_values.c:
  *
- *     INSTRUCTION r|w memory|general WHERE SIZE VALUE
+ *     INSTRUCTION r|w memory|general|vector|mask WHERE SIZE VALUE
  *
  * Of an instruction whose accesses vary, and of processor state, there is a line `INSTRUCTION skip`.
  * The values are what ptrace shows, before and after the step; only which operands there are is asked of src/isa.
  */
+#include <cpuid.h>
+#include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -51,10 +53,43 @@ static uint64_t general(const struct user_regs_struct *r, unsigned number) {
     return number < 16 ? all[number] : 0;
 }
 
+/* ------------------------------------------------------------------- vectors and masks */
+
+typedef struct vectors {
+    uint8_t bytes[32][64];
+    uint64_t masks[8];
+} vectors;
+
+/** The XSAVE area's components (Intel SDM, volume 1, chapter 13): where they are says CPUID, leaf 13. */
+enum { LEGACY_XMM = 160, LEGACY_FEATURES = 464, AVX = 2, MASKS = 5, UPPER_ZMM = 6, HIGH_ZMM = 7 };
+
+/** Copy the elements of a component, as far as the processor and the kernel have it. */
+static void copy_component(const uint8_t *area, unsigned component, void *to, size_t step, unsigned count, size_t size) {
+    uint64_t features;
+    uint32_t length = 0, offset = 0, more, flags;
+    memcpy(&features, area + LEGACY_FEATURES, sizeof features); /* where the kernel says which it has put there */
+    if (!(features >> component & 1) || !__get_cpuid_count(13, component, &length, &offset, &more, &flags)) return;
+    for (unsigned i = 0; i < count; i++) memcpy((uint8_t *)to + i * step, area + offset + i * size, size);
+}
+
+static vectors read_vectors(void) {
+    static uint8_t area[16384];
+    vectors now = {0};
+    struct iovec all = {area, sizeof area};
+    if (ptrace(PTRACE_GETREGSET, child, (void *)(uintptr_t)NT_X86_XSTATE, &all)) fail("vector registers");
+    for (unsigned i = 0; i < 16; i++) memcpy(now.bytes[i], area + LEGACY_XMM + i * 16, 16);
+    copy_component(area, AVX, now.bytes[0] + 16, sizeof now.bytes[0], 16, 16);
+    copy_component(area, UPPER_ZMM, now.bytes[0] + 32, sizeof now.bytes[0], 16, 32);
+    copy_component(area, HIGH_ZMM, now.bytes[16], sizeof now.bytes[0], 16, 64);
+    copy_component(area, MASKS, now.masks, sizeof now.masks[0], 8, sizeof now.masks[0]);
+    return now;
+}
+
 /* ----------------------------------------------------------------------- one instruction */
 
 typedef struct step {
     struct user_regs_struct before, after;
+    vectors vectors_before, vectors_after;
     sn_insn insn;
     sn_operand operands[MOST_OPERANDS];
     int count;
@@ -74,26 +109,38 @@ static uint64_t address_of(const step *s, const sn_operand *operand) {
     return address + bases[operand->segment <= 2 ? operand->segment : 0];
 }
 
+/** Copy the operand's value, which is in a register. */
+static void read_register(const step *s, const sn_operand *operand, bool is_write, uint8_t *bytes) {
+    const vectors *now = is_write ? &s->vectors_after : &s->vectors_before;
+    uint64_t value = general(is_write ? &s->after : &s->before, operand->reg);
+    const void *from = operand->place == SN_PLACE_VECTOR ? (const void *)now->bytes[operand->reg % 32]
+                       : operand->place == SN_PLACE_MASK ? (const void *)&now->masks[operand->reg % 8]
+                                                         : (const void *)&value;
+    memcpy(bytes, (const uint8_t *)from + operand->displacement, operand->size);
+}
+
 /** Print the value; false if it is in memory that can't be read. */
 static bool print(const step *s, const sn_operand *operand, bool is_write) {
+    static const char *const names[] = {
+        [SN_PLACE_MEMORY] = "memory", [SN_PLACE_GENERAL] = "general", [SN_PLACE_VECTOR] = "vector", [SN_PLACE_MASK] = "mask"};
     uint8_t bytes[64];
     uint64_t where = operand->reg;
     if (operand->place == SN_PLACE_MEMORY) {
         where = address_of(s, operand);
         if (!read_memory(where, bytes, operand->size)) return false;
     } else {
-        uint64_t value = general(is_write ? &s->after : &s->before, operand->reg);
-        memcpy(bytes, (const char *)&value + operand->displacement, operand->size);
+        read_register(s, operand, is_write, bytes);
     }
     fprintf(output, "%" PRIx64 " %c %s %" PRIx64 " %u ", s->insn.pc, is_write ? 'w' : 'r',
-            operand->place == SN_PLACE_MEMORY ? "memory" : "general", where, operand->size);
+            names[operand->place], where, operand->size);
     for (unsigned i = 0; i < operand->size; i++) fprintf(output, "%02x", bytes[i]);
     putc('\n', output);
     return true;
 }
 
 static bool is_recorded(const sn_operand *operand, unsigned role) {
-    bool place = operand->place == SN_PLACE_MEMORY || operand->place == SN_PLACE_GENERAL;
+    bool place = operand->place == SN_PLACE_MEMORY || operand->place == SN_PLACE_GENERAL ||
+                 operand->place == SN_PLACE_VECTOR || operand->place == SN_PLACE_MASK;
     return place && operand->role != SN_ROLE_ADDRESS && (operand->role & role) && operand->size && operand->size <= 64;
 }
 
@@ -115,6 +162,7 @@ static bool begin_step(step *s) {
     s->count = sn_operands(&s->insn, s->operands, MOST_OPERANDS);
     bool skips = sn_accesses_vary(&s->insn);
     for (int i = 0; i < s->count; i++) skips |= is_state(&s->operands[i]);
+    s->vectors_before = read_vectors();
     if (skips) {
         fprintf(output, "%" PRIx64 " skip\n", s->insn.pc);
         return s->count = 0, true;
@@ -135,8 +183,20 @@ static void hide_trap_flag(const step *s) {
     if (process_vm_writev(child, &here, 1, &there, 1, 0) != 1) fail("the stored flags");
 }
 
-static void end_step(const step *s) {
+/** A system call leaves the flags, with that one, in a register. */
+static void hide_trap_flag_of_call(step *s) {
+    enum { SYSCALL = 0x050f, TRAP_FLAG = 0x100 };
+    uint16_t code;
+    memcpy(&code, s->insn.bytes, sizeof code);
+    if (code != SYSCALL || !(s->after.r11 & TRAP_FLAG)) return;
+    s->after.r11 &= ~(unsigned long long)TRAP_FLAG;
+    if (ptrace(PTRACE_SETREGS, child, NULL, &s->after)) fail("the flags in a register");
+}
+
+static void end_step(step *s) {
     hide_trap_flag(s);
+    hide_trap_flag_of_call(s);
+    s->vectors_after = read_vectors();
     for (int i = 0; i < s->count; i++) {
         const sn_operand *operand = &s->operands[i];
         bool wanted = is_recorded(operand, SN_ROLE_WRITTEN) && (operand->place == SN_PLACE_MEMORY || goes_on(&s->insn));

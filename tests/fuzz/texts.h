@@ -1,6 +1,6 @@
 /**
  * @fileoverview The program that a fuzz target of a text format is: `TARGET FIRST_SEED COUNT` makes texts that are in order,
- * spoils most of them, and has all read. For fuzz_cachegrind.c, fuzz_callgrind.c, fuzz_heap.c and fuzz_massif.c, which include it behind their
+ * spoils most of them, and has all read. For fuzz_cachegrind.c, fuzz_callgrind.c, fuzz_heap.c, fuzz_massif.c and fuzz_values.c, which include it behind their
  * LLVMFuzzerTestOneInput and its counters `accepted` and `refused`.
  */
 #ifndef SONDE_TESTS_FUZZ_TEXTS_H

@@ -125,6 +125,8 @@ bool sn_builder_can_take_branch_register(builder *b, const sn_insn *insn);
 
 /** Emit the analysis code at a place. */
 void sn_lower_place(builder *b, unsigned index, sn_when when);
+/** General registers, a bit each, that analysis code at a place reads. */
+unsigned sn_lower_registers_read(builder *b, unsigned index, sn_when when);
 /** Emit what places have left for the end of the block (rare_calls.c). */
 void sn_lower_rare_calls(builder *b);
 

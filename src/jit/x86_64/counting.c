@@ -21,8 +21,11 @@ void sn_builder_find_liveness(builder *b) {
     for (unsigned i = b->block->count; i-- > 0;) {
         const sn_insn *insn = &b->block->insns[i];
         const sn_place_list *places = b->block->analysis.places[i];
-        /* What is called behind or before it may look at all registers, as client requests do. */
-        if (sn_analysis_leaves(&b->block->analysis, &places[SN_WHEN_AFTER])) b->live_registers[i + 1] = registers = 0xffff;
+        /* Analysis code reads registers, too, of which the client may not need what is in them: xor %rdx, %rdx does not. What is
+           called behind or before the instruction may look at all of them, as client requests do. */
+        bool leaves_after = sn_analysis_leaves(&b->block->analysis, &places[SN_WHEN_AFTER]);
+        registers = leaves_after ? 0xffff : registers | sn_lower_registers_read(b, i, SN_WHEN_AFTER);
+        b->live_registers[i + 1] = (uint16_t)registers;
         if (sn_insn_leaves_block(insn)) flags = SN_FLAGS_ARITHMETIC, registers = 0xffff;
         flags = (flags & ~(unsigned)insn->flags_written) | insn->flags_read;
         registers = (registers & ~insn->registers_written) | insn->registers_read | 1u << SN_RSP;
@@ -30,6 +33,7 @@ void sn_builder_find_liveness(builder *b) {
            arithmetic flags then (taking that into account as well would cost count a tenth of its speed). */
         sn_fault_kind fault = sn_fault_kind_of(insn);
         if (fault != SN_FAULT_NONE || sn_analysis_leaves(&b->block->analysis, &places[SN_WHEN_BEFORE])) registers = 0xffff;
+        registers |= sn_lower_registers_read(b, i, SN_WHEN_BEFORE) | sn_lower_registers_read(b, i, SN_WHEN_ENTERED);
         if (fault == SN_FAULT_ANY) flags = SN_FLAGS_ARITHMETIC;
         b->live_flags[i] = (uint8_t)flags;
         b->live_registers[i] = (uint16_t)registers;

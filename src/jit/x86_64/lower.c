@@ -138,6 +138,16 @@ static uint16_t operand_registers(const lowering *l, unsigned first) {
     return (uint16_t)registers;
 }
 
+unsigned sn_lower_registers_read(builder *b, unsigned index, sn_when when) {
+    static lowering state;
+    unsigned number = b->block->analysis.places[index][when].first;
+    if (!number) return 0;
+    state.b = b;
+    state.analysis = &b->block->analysis;
+    state.insn = &b->block->insns[index];
+    return operand_registers(&state, number);
+}
+
 void sn_lower_place(builder *b, unsigned index, sn_when when) {
     static lowering state;
     lowering *l = &state;
