@@ -161,7 +161,7 @@ typedef struct sn_values_request {
     /** The thread's memory went (munmap), in order with its records: then they were all handed to `take`. */
     void (*unmapped)(void *state, uint64_t start, uint64_t end);
     /** The thread is about to free a block of the heap (<sonde/heap.h>), in order with its records: its first byte, and behind its
-        last one that may be used. Not when realloc moves one. Wanting it has a price at each call that frees. */
+        last one that may be used. Not when realloc moves one, nor with sampling. Wanting it has a price at each call that frees. */
     void (*freed)(void *state, uint64_t start, uint64_t end);
     /** The thread has ended, or the process has: all its records were taken. Called once a thread, one at a time. */
     void (*finish)(void *state, int thread);

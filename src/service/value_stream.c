@@ -601,6 +601,8 @@ void sn_values_start(const sn_values_request *request) {
         sn_contexts_fold();
     }
     if (sn_values_data_centric) sn_value_objects_start(flush);
-    if (sn_values_data_centric || request->freed) sn_value_heap_start(request->freed ? note_free : NULL);
+    /* Between bursts code is to be bare: then blocks are not followed for this alone. */
+    bool tells_frees = request->freed && !(sn_values_sample_on && sn_values_sample_off);
+    if (sn_values_data_centric || tells_frees) sn_value_heap_start(tells_frees ? note_free : NULL);
     sn_values_sampling_start();
 }
