@@ -221,7 +221,7 @@ static void after_fork(void) {
 /* ------------------------------------------------------------------------------------------------ beginning */
 
 static void reserve_tree(void) {
-    enum { FIRST_TABLE = 1 << 16 };
+    enum { FIRST_TABLE = 1 << 12 };
     sn_contexts.nodes = sn_contexts_reserve(SN_MOST_CONTEXTS * sizeof *sn_contexts.nodes);
     sn_contexts.count = 1;
     sn_contexts.table = sn_contexts_reserve(UINT64_C(4) * SN_MOST_CONTEXTS * sizeof *sn_contexts.table);

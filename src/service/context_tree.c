@@ -57,21 +57,38 @@ static uint32_t folded_node(uint32_t number) {
 
 static uint32_t given_for(uint32_t number) { return sn_contexts.folded ? sn_contexts.folded[number] : number; }
 
-uint32_t sn_context_node_of(uint32_t caller, uint32_t site, uint64_t function) {
-    const sn_context_node node = {.function = function, .caller = caller, .site = site};
-    uint32_t known = find_unlocked(&node);
-    if (known) return given_for(known);
+/** Its number, whatever is given for it; 0: there is no room. */
+static uint32_t number_of(const sn_context_node *node) {
+    uint32_t known = find_unlocked(node);
+    if (known) return known;
     sn_spin_acquire(&sn_contexts.lock);
-    uint32_t *place = place_of(&node), number = *place;
+    uint32_t *place = place_of(node), number = *place;
     if (number == 0 && sn_contexts.count < SN_MOST_CONTEXTS) {
         number = sn_contexts.count++;
-        sn_contexts.nodes[number] = node;
+        sn_contexts.nodes[number] = *node;
         if (sn_contexts.folded) sn_contexts.folded[number] = folded_node(number);
         __atomic_store_n(place, number, __ATOMIC_RELEASE);
         if (sn_contexts.count > sn_contexts.table_mask / 2) grow();
     }
     sn_spin_release(&sn_contexts.lock);
+    return number;
+}
+
+uint32_t sn_context_node_of(uint32_t caller, uint32_t site, uint64_t function) {
+    const sn_context_node node = {.function = function, .caller = caller, .site = site};
+    uint32_t number = number_of(&node);
     return number ? given_for(number) : caller;
+}
+
+uint32_t sn_context_node_known(uint32_t memos[SN_CONTEXT_MEMOS], uint32_t caller, uint32_t site, uint64_t function) {
+    uint32_t *memo = &memos[caller % SN_CONTEXT_MEMOS], number = __atomic_load_n(memo, __ATOMIC_ACQUIRE);
+    const sn_context_node *known = &sn_contexts.nodes[number];
+    if (number && known->function == function && known->caller == caller && known->site == site) return given_for(number);
+    const sn_context_node node = {.function = function, .caller = caller, .site = site};
+    number = number_of(&node);
+    if (!number) return caller;
+    __atomic_store_n(memo, number, __ATOMIC_RELEASE);
+    return given_for(number);
 }
 
 uint32_t sn_context_resolve(sn_thread *thread) {

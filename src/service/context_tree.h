@@ -42,6 +42,11 @@ uint32_t sn_context_resolve(sn_thread *thread);
 /** The node of a function that is called from a node's; made if there is none. In the code cache too. */
 uint32_t sn_context_node_of(uint32_t caller, uint32_t site, uint64_t function);
 
+/** The same, for one site, which keeps the last nodes in `memos`, by their callers: one place in memory is looked at instead of two.
+    Threads may share them. */
+enum { SN_CONTEXT_MEMOS = 16 };
+uint32_t sn_context_node_known(uint32_t memos[SN_CONTEXT_MEMOS], uint32_t caller, uint32_t site, uint64_t function);
+
 /** The same for inserted code. */
 uint64_t sn_context_resolve_inserted(sn_thread *thread);
 

@@ -39,9 +39,10 @@ static void drop_left(sn_thread *thread, uint64_t stack_pointer, uint64_t target
     }
 }
 
-/** The frame of a call from `site`, in a function with the context `caller`. */
-static void push(sn_thread *thread, const sn_hook_place *place, uint64_t stack_pointer, uint64_t frame_pointer, uint32_t site,
+/** The frame of a call behind which `step` is (NULL: unknown), in a function with the context `caller`. */
+static void push(sn_thread *thread, const sn_hook_place *place, uint64_t stack_pointer, uint64_t frame_pointer, sn_unwind_step *step,
                  uint32_t caller) {
+    uint32_t site = step ? step->site : SN_SITE_NONE;
     const sn_call_frame *last = end_of(thread) - 1;
     if (place->follows && slot_of(last) == stack_pointer + SN_RETURN_ADDRESS_SIZE && last->target == place->address) return;
     drop_left(thread, stack_pointer, place->address);
@@ -50,14 +51,15 @@ static void push(sn_thread *thread, const sn_hook_place *place, uint64_t stack_p
     frame->site = site;
     frame->target = place->address;
     frame->data = frame_pointer;
-    frame->context = sn_context_node_of(caller, site, place->address);
+    frame->context = step ? sn_context_node_known(step->memos, caller, site, place->address)
+                          : sn_context_node_of(caller, site, place->address);
     thread->slots[sn_shadow.slots.end] = (uint64_t)(frame + 1);
 }
 
 void sn_hook_unwound_push(sn_thread *thread, const sn_hook_place *place, uint64_t stack_pointer, uint64_t frame_pointer,
                           uint32_t caller) {
-    const sn_unwind_step *step = sn_unwind_find(sn_unwind_key(*(const uint64_t *)stack_pointer, false));
-    push(thread, place, stack_pointer, frame_pointer, step ? step->site : SN_SITE_NONE, caller);
+    sn_unwind_step *step = sn_unwind_find(sn_unwind_key(*(const uint64_t *)stack_pointer, false));
+    push(thread, place, stack_pointer, frame_pointer, step, caller);
 }
 
 /** False if something must be found out first. */
@@ -70,9 +72,9 @@ static bool find_frame(sn_thread *thread, const sn_hook_place *place, uint64_t s
     caller.frame = frame_pointer;
     caller.is_exact = false;
     if (!sn_unwind(thread, &caller, &context)) return false;
-    const sn_unwind_step *step = sn_unwind_innermost(sn_unwind_chain_of(thread));
+    sn_unwind_step *step = sn_unwind_innermost(sn_unwind_chain_of(thread));
     if (!__atomic_load_n(&step->is_watched, __ATOMIC_ACQUIRE)) return false;
-    push(thread, place, stack_pointer, frame_pointer, step->site, context);
+    push(thread, place, stack_pointer, frame_pointer, step, context);
     return true;
 }
 

@@ -17,17 +17,20 @@
 
 #include "image/unwind.h"
 #include "jit/thread.h"
+#include "service/context_tree.h"
 
 /** What is known of an address in a function that another one is called from, or that was interrupted. Never freed. */
 typedef struct sn_unwind_step {
     uint64_t key;         /**< sn_unwind_key(); 0 once the code is gone */
-    sn_unwind_rule rule;
-    bool is_plain;        /**< all lies at fixed distances from the stack pointer: the usual case, with fewer questions */
-    int32_t return_offset, frame_offset; /**< then: from the stack pointer; frame_offset -1: the frame pointer was not saved */
     uint64_t function;    /**< where it begins; 0: unknown */
+    int32_t return_offset, frame_offset; /**< if it is plain: from the stack pointer; frame_offset -1: the frame pointer was not saved */
+    sn_unwind_rule rule;
     uint32_t site;        /**< number of the call site */
+    struct sn_unwind_step *outer; /**< the caller's that was found last */
     bool is_a_piece;      /**< that is the beginning of a piece of a function which lies apart from the rest */
+    bool is_plain;        /**< all lies at fixed distances from the stack pointer: the usual case, with fewer questions */
     bool is_watched;      /**< code that looks whether a hooked call has returned is before the address */
+    uint32_t memos[SN_CONTEXT_MEMOS]; /**< of what is called here */
 } sn_unwind_step;
 
 /** Of a return address, or of an address at which a signal came. */
@@ -35,7 +38,7 @@ static inline uint64_t sn_unwind_key(uint64_t address, bool is_exact) { return a
 
 /** A frame of a chain. */
 typedef struct sn_unwind_frame {
-    const sn_unwind_step *step;
+    sn_unwind_step *step;
     uint64_t key;
     uint64_t stack, frame;         /**< stack and frame pointer in it */
     uint64_t key_at, frame_at;     /**< where the return address, and the frame pointer, were read; 0: in a register */
@@ -85,13 +88,13 @@ static inline sn_unwind_chain *sn_unwind_chain_of(sn_thread *thread) {
 
 /* ------------------------------------------------------------------------------- unwind_walk.c: in the code cache too */
 
-const sn_unwind_step *sn_unwind_find(uint64_t key);
+sn_unwind_step *sn_unwind_find(uint64_t key);
 
 /** Where the search for a key begins in the table. */
 static inline uint64_t sn_unwind_place_of(uint64_t key) { return key * UINT64_C(0x9e3779b97f4a7c15) >> 32; }
 
 /** The step of the innermost frame of the thread's chain, behind a successful sn_unwind(). */
-static inline const sn_unwind_step *sn_unwind_innermost(const sn_unwind_chain *chain) {
+static inline sn_unwind_step *sn_unwind_innermost(const sn_unwind_chain *chain) {
     return chain->frames[chain->count - 1].step;
 }
 

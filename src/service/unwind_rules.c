@@ -76,7 +76,7 @@ static void simplify(sn_unwind_step *step) {
 
 /** Under sn_jit_lock. */
 static sn_unwind_step *make_step(uint64_t key) {
-    sn_unwind_step *known = (sn_unwind_step *)sn_unwind_find(key);
+    sn_unwind_step *known = sn_unwind_find(key);
     if (known) return known;
     uint64_t address = key >> 1;
     bool is_exact = key & 1;
@@ -162,7 +162,7 @@ uint32_t sn_unwind_here(sn_thread *thread) {
 /* ------------------------------------------------------------------------------------------------- beginning */
 
 void sn_unwind_init(void) {
-    enum { FIRST_MASK = 4095 };
+    enum { FIRST_MASK = 1023 };
     sn_unwind_slot = sn_slot_new();
     sn_hook_unwound_stack_slot = sn_slot_new();
     sn_hook_unwound_frame_slot = sn_slot_new();

@@ -11,12 +11,21 @@ sn_slot sn_unwind_slot;
 const uint64_t *sn_unwind_steps;
 uint64_t sn_unwind_forgotten;
 
-const sn_unwind_step *sn_unwind_find(uint64_t key) {
+sn_unwind_step *sn_unwind_find(uint64_t key) {
     const uint64_t *table = __atomic_load_n(&sn_unwind_steps, __ATOMIC_ACQUIRE);
     for (uint64_t at = sn_unwind_place_of(key);; at++) {
-        const sn_unwind_step *step = (const sn_unwind_step *)__atomic_load_n(&table[1 + (at & table[0])], __ATOMIC_ACQUIRE);
+        sn_unwind_step *step = (sn_unwind_step *)__atomic_load_n(&table[1 + (at & table[0])], __ATOMIC_ACQUIRE);
         if (!step || step->key == key) return step;
     }
+}
+
+/** The step of a frame whose callee has the step `inner` (NULL: it is the innermost one): mostly the same as the last time. */
+static sn_unwind_step *step_of(sn_unwind_step *inner, uint64_t key) {
+    sn_unwind_step *last = inner ? __atomic_load_n(&inner->outer, __ATOMIC_ACQUIRE) : 0;
+    if (last && last->key == key) return last;
+    sn_unwind_step *found = sn_unwind_find(key);
+    if (inner) __atomic_store_n(&inner->outer, found, __ATOMIC_RELEASE);
+    return found;
 }
 
 static bool can_read(const sn_unwind_chain *chain, uint64_t address) {
@@ -111,7 +120,7 @@ static uint32_t context_of(const sn_unwind_frame *frame, const sn_unwind_frame *
     if (!caller) return sn_context_node_of(0, SN_SITE_NONE, frame->step->function);
     if (frame->step->rule.is_signal) return caller->context;
     uint32_t site = caller->step->rule.is_signal ? SN_SITE_SIGNAL : caller->step->site;
-    return sn_context_node_of(caller->context, site, frame->step->function);
+    return sn_context_node_known(caller->step->memos, caller->context, site, frame->step->function);
 }
 
 /** The words that a frame was found by, now that it has a callee in the chain, are checks of all those further in. */
@@ -155,7 +164,7 @@ bool sn_unwind(sn_thread *thread, const sn_unwind_start *start, uint32_t *contex
         frame = &chain->fresh[fresh];
         kept = known_part(chain, frame, &position);
         if (kept) break;
-        frame->step = sn_unwind_find(frame->key);
+        frame->step = step_of(fresh ? frame[-1].step : 0, frame->key);
         chain->missing = frame->key;
         if (!frame->step) return false;
         fresh++;
