@@ -183,8 +183,10 @@ SN_FAST static void take_away(heap_cell *cell, uint64_t requested, uint64_t slop
 SN_FAST void heap_cell_remove(heap_cell *cell, uint64_t requested, uint64_t slop, uint64_t lived) {
     lock_cell(cell);
     take_away(cell, requested, slop);
-    cell->freed++;
-    cell->lived += lived;
+    if (!heap_current.is_by_site) {
+        cell->freed++;
+        cell->lived += lived;
+    }
     unlock_cell(cell);
 }
 

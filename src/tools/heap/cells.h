@@ -20,17 +20,20 @@ typedef struct heap_uses {
     uint64_t never_read, never_used; /**< blocks */
 } heap_uses;
 
+/** What changes whenever a block comes or goes is in the first 64 bytes: processors fetch memory by so many. */
 typedef struct heap_cell {
     uint64_t requested, slop; /**< of each block; 0 if cells are contexts */
     sn_context context;
     uint32_t lock;            /**< spins */
     uint64_t epoch;           /**< number of the peak that `peak` is of, if it is the newest */
-    heap_amount live, peak;
-    uint64_t ever, freed;     /**< blocks */
+    heap_amount live;
+    uint64_t ever;            /**< blocks */
+    uint64_t freed;           /**< blocks; not if cells are contexts */
+    uint64_t lived;           /**< sum of the lives of freed ones, in bytes that were allocated meanwhile; likewise */
+    heap_amount peak;
     uint32_t verdict;         /**< heap_verdict: --ignore-fn */
-    uint64_t lived;           /**< sum of the lives of freed ones, in bytes that were allocated meanwhile */
     heap_uses uses, now;      /**< of freed blocks; of those that live, when it was last asked for */
-} heap_cell;
+} __attribute__((aligned(64))) heap_cell;
 
 /** Once. */
 void heap_cells_init(void);
