@@ -148,6 +148,9 @@ typedef struct sn_shadow_rules {
     /** Called for each instruction of a block, in order: insert checks before it. The shadows of registers are then those
         before it. Returns whether anything was inserted. May be NULL. */
     bool (*check)(sn_block *block, unsigned index);
+    /** If it is not NULL, blocks may have a second variant, which is run as long as all registers that the block uses, and all memory
+        that it reads, are clean: there, what `check` has inserted is missing, and this is called for each instruction in its place. */
+    void (*clean)(sn_block *block, unsigned index);
     /** In the place of the kind's own rule for a class; NULL: that. */
     sn_shadow_function *functions[SN_FLOW_CLASSES];
 } sn_shadow_rules;

@@ -20,7 +20,11 @@ void sn_analysis_reset(sn_analysis *analysis) {
     analysis->home_count = analysis->sequence_count = 0;
     analysis->index = 0;
     analysis->when = SN_WHEN_BEFORE;
+    analysis->variants = SN_VARIANT_BOTH;
+    analysis->has_clean = false;
 }
+
+void sn_insert_in(sn_block *block, unsigned variants) { block->analysis.variants = (uint8_t)variants; }
 
 _Noreturn static void too_much(const char *what) {
     sn_fail(SN_STATUS_ENGINE, "the tool inserts too many %s into one block", what);
@@ -33,7 +37,7 @@ static sn_operation *add(sn_block *block, sn_operation_kind kind) {
     sn_place_list *place = &analysis->places[analysis->index][analysis->when];
     sn_operation *operation = &analysis->operations[number];
     *operation = (sn_operation){.kind = (uint8_t)kind, .when = analysis->when, .index = analysis->index,
-                                .result = SN_NO_VALUE, .a = SN_NO_VALUE, .b = SN_NO_VALUE};
+                                .variants = analysis->variants, .result = SN_NO_VALUE, .a = SN_NO_VALUE, .b = SN_NO_VALUE};
     if (place->last) analysis->operations[place->last].next = number;
     else place->first = number;
     place->last = number;
@@ -239,6 +243,45 @@ void sn_branch_if(sn_block *block, sn_condition condition, sn_value a, sn_value 
     operation->a = a;
     operation->b = b;
     operation->number = label;
+}
+
+sn_label sn_label_entered(sn_block *block) {
+    sn_label label = sn_label_new(block);
+    block->analysis.labels[label].is_entered = true;
+    sn_operation *operation = add(block, SN_OPERATION_LABEL);
+    operation->number = label;
+    operation->variants = SN_VARIANT_FULL;
+    return label;
+}
+
+void sn_leave_if_bits(sn_block *block, uint32_t offset, uint64_t bits, sn_label label) {
+    sn_value mask = sn_constant(block, bits);
+    sn_operation *operation = add(block, SN_OPERATION_ASK);
+    operation->offset = (int32_t)offset;
+    operation->b = mask;
+    operation->number = label;
+    block->analysis.labels[label].is_used = true;
+}
+
+static sn_operation *add_probe(sn_block *block, unsigned operand, uint64_t base, unsigned size) {
+    sn_value constant = sn_constant(block, base);
+    uint32_t number = take_operand(block, operand);
+    sn_operation *operation = add(block, SN_OPERATION_PROBE);
+    operation->number = number;
+    operation->size = (uint8_t)size;
+    operation->b = constant;
+    return operation;
+}
+
+void sn_leave_if_shadow(sn_block *block, unsigned operand, uint64_t base, unsigned size, sn_label label) {
+    add_probe(block, operand, base, size)->what = (uint16_t)label;
+    block->analysis.labels[label].is_used = true;
+}
+
+void sn_call_if_shadow(sn_block *block, unsigned operand, uint64_t base, unsigned size, void *function, uint64_t data) {
+    sn_operation *operation = add_probe(block, operand, base, size);
+    operation->function = function;
+    operation->data = (void *)(uintptr_t)data;
 }
 
 void sn_label_here(sn_block *block, sn_label label) { add(block, SN_OPERATION_LABEL)->number = label; }
@@ -474,11 +517,16 @@ static void number_sequences(sn_analysis *analysis, const sn_place_list *place) 
     unsigned sequence = ++analysis->sequence_count;
     for (unsigned at = place->first; at; at = analysis->operations[at].next) {
         sn_operation *operation = &analysis->operations[at];
-        if (cut && operation->kind == SN_OPERATION_LABEL) sequence = ++analysis->sequence_count;
+        bool is_label = operation->kind == SN_OPERATION_LABEL;
+        sn_label_record *label = is_label ? &analysis->labels[operation->number] : NULL;
+        if (is_label && label->is_entered && !label->is_used) operation->variants = 0;
+        if (!operation->variants) continue;
+        bool begins = is_label && (cut || label->is_entered);
+        if (begins) sequence = ++analysis->sequence_count;
         operation->sequence = (uint16_t)sequence;
-        if (operation->kind == SN_OPERATION_LABEL) {
-            analysis->labels[operation->number].sequence = (uint16_t)sequence;
-            analysis->labels[operation->number].from_elsewhere = cut;
+        if (is_label) {
+            label->sequence = (uint16_t)sequence;
+            label->from_elsewhere = begins;
         }
         if (leaves_cache(operation)) sequence = ++analysis->sequence_count;
     }
@@ -501,6 +549,7 @@ void sn_analysis_cut(sn_analysis *analysis) {
     for (unsigned at = 1; at < analysis->operation_count; at++) {
         const sn_operation *operation = &analysis->operations[at];
         sn_value used[2];
+        if (!operation->variants) continue;
         if (sn_operation_sets(operation)) note_value(analysis, operation->result, operation->sequence);
         unsigned count = sn_operation_uses(operation, used);
         for (unsigned i = 0; i < count; i++) note_value(analysis, used[i], operation->sequence);
@@ -518,7 +567,7 @@ static const char *const kind_names[] = {
     [SN_OPERATION_OWN_LOAD] = "own load", [SN_OPERATION_OWN_STORE] = "own store", [SN_OPERATION_COUNTER] = "counter",
     [SN_OPERATION_COUNT] = "count", [SN_OPERATION_COUNT_INDEXED] = "count indexed", [SN_OPERATION_ARGUMENT] = "argument", [SN_OPERATION_CALL] = "call",
     [SN_OPERATION_ACCESSES] = "accesses", [SN_OPERATION_CALL_FAST] = "fast call", [SN_OPERATION_FIELD] = "field",
-    [SN_OPERATION_FIELD_COPY] = "field copy", [SN_OPERATION_APPENDED] = "appended",
+    [SN_OPERATION_ASK] = "ask", [SN_OPERATION_PROBE] = "probe", [SN_OPERATION_FIELD_COPY] = "field copy", [SN_OPERATION_APPENDED] = "appended",
 };
 
 /** "v3" or "#17" */
@@ -532,7 +581,8 @@ static const char *value_text(const sn_analysis *analysis, sn_value value, char 
 const char *sn_operation_text(const sn_analysis *analysis, const sn_operation *operation, char *buffer, size_t size) {
     static const char *const when_names[] = {"before", "after", "taken", "entered"};
     char result[32], a[32], b[32];
-    snprintf(buffer, size, "%s %u: %s%s%s%s%s, number %u, size %u, offset %d", when_names[operation->when],
+    static const char *const variant_names[] = {"unused ", "full ", "clean ", ""};
+    snprintf(buffer, size, "%s%s %u: %s%s%s%s%s, number %u, size %u, offset %d", variant_names[operation->variants], when_names[operation->when],
              operation->index, value_text(analysis, operation->result, result), sn_operation_sets(operation) ? " = " : "",
              kind_names[operation->kind], value_text(analysis, operation->a, a), value_text(analysis, operation->b, b),
              operation->number, operation->size, operation->offset);

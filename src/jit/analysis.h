@@ -8,6 +8,10 @@
  * The operations of a place are cut into sequences, at calls that leave the code cache and at labels that are branched to
  * from an earlier sequence. Between sequences the client's registers are in place; within one, virtual registers live in
  * registers, and those that are used in another sequence are kept in the thread's memory too.
+ *
+ * A block may have two variants: the full one, and one that is run as long as all data is clean (service/shadow_compile.c). Each
+ * operation says in which it is. The clean one comes first in the cache, and is left for the same place of the full one where a
+ * SN_OPERATION_ASK or SN_OPERATION_PROBE says so; the label there is one that was made by sn_label_entered().
  */
 #ifndef SONDE_JIT_ANALYSIS_H
 #define SONDE_JIT_ANALYSIS_H
@@ -57,6 +61,11 @@ typedef enum sn_operation_kind {
     SN_OPERATION_CALL_IF,    /**< function(thread, data, a, b, stack pointer) if a `what` b, apart from the block */
     SN_OPERATION_CHECK,      /**< if the 8 bytes at a + offset are not b + `number`: a = function(thread, data, stack pointer), apart
                                   from the block */
+    SN_OPERATION_ASK,        /**< to label `number` of the full variant if the 8 bytes of the thread's state at `offset` have one of the
+                                  bits of the constant b */
+    SN_OPERATION_PROBE,      /**< if one of the `size` bytes at the address of operand `number` + the constant b is not zero: to label
+                                  `what` of the full variant, or, if there is a function, function(thread, data, address) apart
+                                  from the block; if the bytes can't be read, the client's instruction is run bare */
     SN_OPERATION_FIELD,      /**< size bytes of a to `offset` of trace `number`'s next record */
     SN_OPERATION_FIELD_COPY, /**< bytes of operand `what` to `offset` of the next record of trace `number` */
     SN_OPERATION_APPENDED,   /**< the record of trace `number`, `size` bytes, is complete */
@@ -69,6 +78,7 @@ typedef struct sn_operation {
     uint8_t when;     /**< sn_when */
     uint8_t index;    /**< of the instruction */
     uint8_t size;
+    uint8_t variants; /**< SN_VARIANT_*: those that it is in */
     uint16_t what;    /**< sn_operator, sn_condition, number of an operand or of arguments */
     uint16_t next;    /**< operation after this one at the same place; 0: none */
     uint16_t sequence;
@@ -80,6 +90,8 @@ typedef struct sn_operation {
 } sn_operation;
 
 #define SN_NO_VALUE UINT32_MAX
+
+enum { SN_VARIANT_FULL = 1, SN_VARIANT_CLEAN = 2, SN_VARIANT_BOTH = SN_VARIANT_FULL | SN_VARIANT_CLEAN };
 
 typedef struct sn_register_record {
     bool is_constant;
@@ -93,6 +105,8 @@ typedef struct sn_register_record {
 typedef struct sn_label_record {
     uint16_t sequence;    /**< where it is; 0 while unknown */
     bool from_elsewhere;  /**< branched to from another sequence */
+    bool is_entered;      /**< of the full variant, come to from the clean one */
+    bool is_used;         /**< of those: whether it is */
 } sn_label_record;
 
 typedef struct sn_place_list {
@@ -103,6 +117,8 @@ typedef struct sn_analysis {
     unsigned operation_count, value_count, operand_count, label_count, home_count;
     unsigned sequence_count;
     uint8_t index, when;  /**< the place that the tool has chosen */
+    uint8_t variants;     /**< those that what is inserted is in */
+    bool has_clean;       /**< there is a clean variant */
     sn_operation operations[SN_MOST_OPERATIONS]; /**< number 0 is not used */
     sn_register_record values[SN_MOST_VALUES];
     sn_operand operands[SN_MOST_INSERTED_OPERANDS];
@@ -125,6 +141,24 @@ void sn_store_bravely(sn_block *block, sn_value address, int32_t offset, sn_valu
 /** Load and store 1, 2, 4 or 8 bytes of the thread's state at an offset of thread_offsets.h. */
 sn_value sn_own_load(sn_block *block, uint32_t offset, unsigned size);
 void sn_own_store(sn_block *block, uint32_t offset, sn_value value, unsigned size);
+
+/** Let what is inserted from now on be in these variants only. Nothing is at first; then it is in both. */
+void sn_insert_in(sn_block *block, unsigned variants);
+
+/** A label of the full variant, to be put at the chosen place, that the clean one is left for: registers are the client's there. */
+sn_label sn_label_entered(sn_block *block);
+/** SN_OPERATION_ASK: leave the clean variant. */
+void sn_leave_if_bits(sn_block *block, uint32_t offset, uint64_t bits, sn_label label);
+/** SN_OPERATION_PROBE: leave the clean variant. */
+void sn_leave_if_shadow(sn_block *block, unsigned operand, uint64_t base, unsigned size, sn_label label);
+/** The same, but for calling a function, which is compiled for general registers only. */
+void sn_call_if_shadow(sn_block *block, unsigned operand, uint64_t base, unsigned size, void *function, uint64_t data);
+
+/** The first operation of a chain, from `number` on, that is in a variant; 0: none. */
+static inline unsigned sn_operation_in(const sn_analysis *analysis, unsigned number, unsigned variant) {
+    while (number && !(analysis->operations[number].variants & variant)) number = analysis->operations[number].next;
+    return number;
+}
 
 /** Whether an operation at the place leaves the cache: then all of the client's registers must be its own. */
 bool sn_analysis_leaves(const sn_analysis *analysis, const sn_place_list *place);

@@ -14,6 +14,7 @@
 #include "jit/insert.h"
 #include "jit/layout.h"
 #include "jit/translate.h"
+#include "service/shadow_clean.h"
 #include "service/shadow_plan.h"
 #include "service/shadow_varying.h"
 
@@ -582,8 +583,10 @@ void sn_shadow_instrument(sn_block *block) {
     find_live_flags(block, live);
     group.is_open = false;
     forget();
+    sn_shadow_clean_begin(block);
     for (unsigned index = 0; index < block->count; index++) look_at(&(looking){.block = block, .index = index, .live_flags = live[index] | SN_FLOW_FLAG_DIRECTION});
     close_group(block);
+    sn_shadow_clean_insert(block, live);
 }
 
 /* ----------------------------------------------------------------------------------------------------- for checks */

@@ -31,6 +31,27 @@ static inline void sn_emit_load(sn_emitter *e, unsigned reg, unsigned base, int3
     sn_emit_based(e, reg, base, displacement);
 }
 
+/** reg = zero-extended size bytes at [base + index + displacement]; index is not the stack pointer */
+static inline void sn_emit_load_at_sum(sn_emitter *e, unsigned reg, unsigned base, unsigned index, int32_t displacement, unsigned size) {
+    bool zero = displacement == 0 && (base & 7) != SN_RBP, small = displacement == (int8_t)displacement;
+    sn_emit_rex(e, size == 8, reg, index, base);
+    if (size < 4) sn_emit8(e, 0x0f);
+    sn_emit8(e, size >= 4 ? 0x8b : size == 2 ? 0xb7 : 0xb6);
+    sn_emit8(e, (uint8_t)((zero ? 0 : small ? 0x40 : 0x80) | (reg & 7) << 3 | 4));
+    sn_emit8(e, (uint8_t)((index & 7) << 3 | (base & 7)));
+    if (zero) return;
+    if (small) sn_emit8(e, (uint8_t)displacement);
+    else sn_emit32(e, (uint32_t)displacement);
+}
+
+/** test dword thread[offset], bits */
+static inline void sn_emit_test_thread(sn_emitter *e, uint32_t offset, uint32_t bits) {
+    sn_emit8(e, 0x65);
+    sn_emit8(e, 0xf7);
+    sn_emit_thread_operand(e, 0, offset);
+    sn_emit32(e, bits);
+}
+
 static inline void sn_emit_store(sn_emitter *e, unsigned reg, unsigned base, int32_t displacement, unsigned size) {
     if (size == 2) sn_emit8(e, 0x66);
     sn_emit_rex(e, size == 8, reg, 0, base);

@@ -74,6 +74,15 @@ static inline void sn_emit_flagless_and(sn_emitter *e, unsigned to, unsigned fro
     sn_emit_flagless_shift(e, LEFT, to, to, count);
 }
 
+/** to = the bits of `from` that are set in `mask`, side by side (BMI2: pext): zero if there are none */
+static inline void sn_emit_flagless_extract(sn_emitter *e, unsigned to, unsigned from, unsigned mask) {
+    sn_emit8(e, 0xc4);
+    sn_emit8(e, (uint8_t)((to >= 8 ? 0 : 0x80) | 0x40 | (mask >= 8 ? 0 : 0x20) | 2));
+    sn_emit8(e, (uint8_t)(0x82 | (~from & 15) << 3));
+    sn_emit8(e, 0xf5);
+    sn_emit8(e, (uint8_t)(0xc0 | (to & 7) << 3 | (mask & 7)));
+}
+
 /** not reg */
 static inline void sn_emit_complement(sn_emitter *e, unsigned reg) {
     sn_emit_rex(e, true, 0, 0, reg);

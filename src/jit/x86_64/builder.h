@@ -46,6 +46,7 @@ typedef struct open_exit {
     sn_counter_use taken;
     bool is_branch;   /**< of the conditional branch at `index` */
     unsigned index;
+    uint8_t variant;  /**< of the block, in which it is */
     pinning pin;      /**< in force at the branch */
 } open_exit;
 
@@ -79,6 +80,11 @@ typedef struct rare_call {
     bool keeps_flags;     /**< they are the client's, and needed */
     bool is_check;        /**< of SN_OPERATION_CHECK: */
     uint8_t result;       /**< where the function's result goes */
+    bool leaves;          /**< no call, but the way from the clean variant to the full one, at `label`: */
+    bool is_probe;        /**< of SN_OPERATION_PROBE: the function gets the address of `operand` */
+    uint16_t restored;    /**< registers that the client gets back */
+    uint16_t label;
+    uint16_t operand;
     pinning pin;          /**< in force there */
 } rare_call;
 
@@ -89,7 +95,7 @@ typedef struct builder {
     uint32_t number;
     uint32_t analysis;
     unsigned open_count;
-    open_exit open[SN_MOST_INSTRUCTIONS + 2];
+    open_exit open[2 * (SN_MOST_INSTRUCTIONS + 2)];
     countdown countdown;
     unsigned rare_count;
     sn_place last;
@@ -97,6 +103,7 @@ typedef struct builder {
     unsigned current; /**< instruction that is being emitted */
     bool branch_saved; /**< the client's branch register has been saved already for the instruction that comes */
     bool committed;   /**< analysis code has run for it: the state before it is no boundary any more */
+    uint8_t variant;  /**< SN_VARIANT_*: which one is being emitted */
     pinning pin;
     pinned_stretch stretch;
     /* What follows is not cleared for each block. */
@@ -123,6 +130,12 @@ void sn_builder_storing_place(builder *b, uint16_t saved, bool saved_flags);
 /** Whether the branch register may be left saved for an instruction, which uses it itself and does not read it. */
 bool sn_builder_can_take_branch_register(builder *b, const sn_insn *insn);
 
+/** The first operation at a place in the variant that is being emitted; 0: none. */
+unsigned sn_builder_first(const builder *b, unsigned index, sn_when when);
+/** Give the client back registers, and its flags, which takes %rax (then among the registers, unless it is dead). */
+void sn_builder_restore(builder *b, uint16_t registers, bool flags);
+/** Where a label is that has been emitted. */
+uint64_t sn_label_address(unsigned label);
 /** Emit the analysis code at a place. */
 void sn_lower_place(builder *b, unsigned index, sn_when when);
 /** General registers, a bit each, that analysis code at a place reads. */

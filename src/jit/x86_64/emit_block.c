@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/settings.h"
+#include "isa/x86_64/features.h"
 #include "jit/cache.h"
 #include "jit/translate.h"
 #include "jit/x86_64/emit_parts.h"
@@ -94,7 +95,7 @@ static void emit_end(builder *b) {
     uint64_t next = last->pc + last->length;
     if (last->class == SN_INSN_JUMP) {
         /* The code before it has run, and must not run again for a signal at the jump. */
-        b->committed = b->analysis && b->block->analysis.places[b->block->count - 1][SN_WHEN_BEFORE].first;
+        b->committed = b->analysis && sn_builder_first(b, b->block->count - 1, SN_WHEN_BEFORE);
         sn_emit_jump_to_client(b, last->pc, last->target);
         b->committed = false;
     }
@@ -149,8 +150,7 @@ static void emit_at_entry(builder *b) {
 
 /** An instruction with the analysis code around it. */
 static void emit_analysed(builder *b, unsigned index) {
-    const sn_place_list *places = b->block->analysis.places[index];
-    if (places[SN_WHEN_BEFORE].first) {
+    if (sn_builder_first(b, index, SN_WHEN_BEFORE)) {
         /* The state before the instruction ends here: what follows has been told of it. */
         sn_builder_boundary(b, b->block->insns[index].pc);
         sn_lower_place(b, index, SN_WHEN_BEFORE);
@@ -171,6 +171,28 @@ static void emit_mistake(builder *b, uint64_t client) {
     sn_emit_add_displacement(&b->e, SN_RBX, SN_RBX, 1);
 }
 
+/** Whether the block gets a clean variant: where its code counts nothing, which would be done twice where it is left. */
+static bool has_clean_variant(const builder *b) {
+    return b->analysis && b->block->analysis.has_clean && !b->block->entry_count && !b->block->counts_down && !b->stretch.exists && sn_features_flagless_shifts();
+}
+
+/** The block's instructions and its way out. */
+static void emit_variant(builder *b, uint8_t variant, const sn_counting_place *counting, const sn_countdown_place *countdown) {
+    sn_block *block = b->block;
+    b->variant = variant;
+    for (unsigned i = 0; i < block->count; i++) {
+        b->current = i;
+        if (b->analysis) sn_lower_pin(b);
+        if (countdown->index == i) sn_emit_countdown(b, countdown);
+        if (counting->index == i) sn_emit_entry_counters(b, counting, block->insns[i].pc);
+        if (i + 1 == block->count && b->number == sn_settings_current.break_block) emit_mistake(b, block->insns[i].pc);
+        if (b->analysis) emit_analysed(b, i);
+        else emit_instruction(b, i);
+    }
+    b->current = block->count - 1;
+    emit_end(b);
+}
+
 bool sn_emit_block(sn_block *block, uint32_t number) {
     static builder state;
     builder *b = &state;
@@ -185,6 +207,7 @@ bool sn_emit_block(sn_block *block, uint32_t number) {
 
     sn_emit_arrival(b, block->address);
     b->record->entry = (uint32_t)sn_emit_address(&b->e);
+    b->variant = SN_VARIANT_BOTH; /* for liveness */
     sn_counting_place counting = {block->count, false, SN_NO_REGISTER};
     if (block->instrumented) start_analysis(b);
     if (block->entry_count) counting = sn_builder_find_counting_place(b);
@@ -193,19 +216,11 @@ bool sn_emit_block(sn_block *block, uint32_t number) {
         if (!b->analysis) sn_builder_find_liveness(b);
         countdown = sn_builder_find_countdown_place(b);
     }
+    b->variant = SN_VARIANT_FULL; /* of the entry both are alike */
     if (b->analysis) emit_at_entry(b);
     if (block->checks_itself) sn_emit_checks(b);
-    for (unsigned i = 0; i < block->count; i++) {
-        b->current = i;
-        if (b->analysis) sn_lower_pin(b);
-        if (countdown.index == i) sn_emit_countdown(b, &countdown);
-        if (counting.index == i) sn_emit_entry_counters(b, &counting, block->insns[i].pc);
-        if (i + 1 == block->count && number == sn_settings_current.break_block) emit_mistake(b, block->insns[i].pc);
-        if (b->analysis) emit_analysed(b, i);
-        else emit_instruction(b, i);
-    }
-    b->current = block->count - 1;
-    emit_end(b);
+    if (has_clean_variant(b)) emit_variant(b, SN_VARIANT_CLEAN, &counting, &countdown);
+    emit_variant(b, SN_VARIANT_FULL, &counting, &countdown);
     sn_emit_stubs(b);
     if (block->counts_down) sn_emit_countdown_stub(b);
     sn_lower_rare_calls(b);

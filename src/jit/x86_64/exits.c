@@ -18,7 +18,7 @@ void sn_builder_align_patchable(builder *b, unsigned lead, uint64_t client) {
 /** The displacement that was just emitted (4 bytes before the cursor) leads out of the block by an exit. */
 void sn_builder_open_exit(builder *b, uint32_t number, sn_counter_use taken) {
     open_exit *open = &b->open[b->open_count++];
-    *open = (open_exit){.index = b->current, .pin = b->pin};
+    *open = (open_exit){.index = b->current, .variant = b->variant, .pin = b->pin};
     open->number = number;
     sn_exit_record *exit = sn_exit_record_at(number);
     exit->goes_back = exit->target <= b->block->insns[b->current].pc;
@@ -57,7 +57,7 @@ void sn_emit_special_exit(builder *b, uint64_t client, uint32_t marker) {
 
 static bool has_edge_code(const builder *b, const open_exit *open) {
     return open->taken.amount || open->pin.on ||
-           (open->is_branch && b->block->analysis.places[open->index][SN_WHEN_TAKEN].first);
+           (open->is_branch && sn_builder_first(b, open->index, SN_WHEN_TAKEN));
 }
 
 /** What runs where a branch is taken, before the block is left: returns the displacement that leads on. */
@@ -83,6 +83,7 @@ void sn_emit_stubs(builder *b) {
     for (unsigned i = 0; i < b->open_count; i++) {
         open_exit *open = &b->open[i];
         sn_exit_record *exit = sn_exit_record_at(open->number);
+        b->variant = open->variant;
         uint64_t field = has_edge_code(b, open) ? emit_edge(b, open) : open->field;
         if (b->e.overflowed) return;
         exit->site = (uint32_t)field;

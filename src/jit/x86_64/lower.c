@@ -41,17 +41,21 @@ static void save_client(lowering *l) {
     sn_builder_analysis_place(b, l->saved, l->saves_flags);
 }
 
-void sn_lowering_restore_client(lowering *l, uint16_t kept) {
-    builder *b = l->b;
-    bool flags_need_rax = l->saves_flags && !(l->unsaved & 1u << SN_RAX);
-    if (l->saves_flags) {
+uint16_t sn_lowering_restored(const lowering *l) {
+    return l->saved | (uint16_t)(l->saves_flags && !(l->unsaved & 1u << SN_RAX) ? 1u << SN_RAX : 0);
+}
+
+void sn_builder_restore(builder *b, uint16_t registers, bool flags) {
+    if (flags) {
         sn_emit_load_thread(&b->e, SN_RAX, SN_THREAD_SAVED_FLAGS);
         sn_emit_bytes(&b->e, "\x04\x7f\x9e", 3); /* add $0x7f, %al sets overflow from bit 0; sahf the others */
     }
-    for (unsigned reg = 0; reg < 16; reg++) {
-        if (kept >> reg & 1) continue;
-        if (l->saved >> reg & 1 || (reg == SN_RAX && flags_need_rax)) sn_emit_load_thread(&b->e, reg, SAVED(reg));
-    }
+    for (unsigned reg = 0; reg < 16; reg++)
+        if (registers >> reg & 1) sn_emit_load_thread(&b->e, reg, SAVED(reg));
+}
+
+void sn_lowering_restore_client(lowering *l, uint16_t kept) {
+    sn_builder_restore(l->b, sn_lowering_restored(l) & (uint16_t)~kept, l->saves_flags);
 }
 
 /* ----------------------------------------------------------------------- sequences */
@@ -117,17 +121,17 @@ static unsigned lower_sequence(lowering *l, unsigned number) {
     load_incoming(l);
     for (unsigned i = number; i; i = next_of(l, i))
         if (!(outside && i == number)) sn_lower_operation(l, i);
-    uint16_t kept = at(l, last)->next ? 0 : handed_over(l, at(l, last));
+    uint16_t kept = next_at_place(l, last) ? 0 : handed_over(l, at(l, last));
     sn_lowering_restore_client(l, kept);
     l->b->branch_saved = kept != 0;
     if (calls) emit_call(l->b, at(l, last));
-    return at(l, last)->next;
+    return next_at_place(l, last);
 }
 
 /** Registers that the operations of a place take operands from. */
 static uint16_t operand_registers(const lowering *l, unsigned first) {
     uint32_t registers = 0;
-    for (unsigned number = first; number; number = at(l, number)->next) {
+    for (unsigned number = first; number; number = next_at_place(l, number)) {
         if (!sn_operation_uses_operand(at(l, number))) continue;
         const sn_operand *operand = sn_lowering_operand(l, at(l, number));
         if (operand->place == SN_PLACE_GENERAL) registers |= 1u << operand->reg;
@@ -138,9 +142,13 @@ static uint16_t operand_registers(const lowering *l, unsigned first) {
     return (uint16_t)registers;
 }
 
+unsigned sn_builder_first(const builder *b, unsigned index, sn_when when) {
+    return sn_operation_in(&b->block->analysis, b->block->analysis.places[index][when].first, b->variant);
+}
+
 unsigned sn_lower_registers_read(builder *b, unsigned index, sn_when when) {
     static lowering state;
-    unsigned number = b->block->analysis.places[index][when].first;
+    unsigned number = sn_builder_first(b, index, when);
     if (!number) return 0;
     state.b = b;
     state.analysis = &b->block->analysis;
@@ -151,7 +159,7 @@ unsigned sn_lower_registers_read(builder *b, unsigned index, sn_when when) {
 void sn_lower_place(builder *b, unsigned index, sn_when when) {
     static lowering state;
     lowering *l = &state;
-    unsigned number = b->block->analysis.places[index][when].first;
+    unsigned number = sn_builder_first(b, index, when);
     if (!number) return;
     *l = (lowering){.b = b, .analysis = &b->block->analysis, .insn = &b->block->insns[index]};
     unsigned point = when == SN_WHEN_BEFORE || when == SN_WHEN_ENTERED ? index : index + 1;

@@ -8,6 +8,10 @@
 
 /** Jumps to a label that is not there yet: a chain through the displacements. */
 static uint64_t label_chain[SN_MOST_LABELS];
+/** Where labels are that have been emitted. */
+static uint64_t label_addresses[SN_MOST_LABELS];
+
+uint64_t sn_label_address(unsigned label) { return label_addresses[label]; }
 
 /* ------------------------------------------------------------------------ operands */
 
@@ -250,6 +254,80 @@ static rare_call *new_rare_call(lowering *l, const sn_operation *operation, uint
     return call;
 }
 
+/** The jump at `field` leaves the clean variant. */
+static void emit_leaving(lowering *l, const sn_operation *operation, uint64_t field, unsigned label) {
+    rare_call *call = new_rare_call(l, operation, field);
+    if (!call) return;
+    call->leaves = true;
+    call->label = (uint16_t)label;
+    call->restored = sn_lowering_restored(l);
+}
+
+static void emit_ask(lowering *l, const sn_operation *operation, const uint8_t *own) {
+    enum { NOT_EQUAL = 5 };
+    sn_emitter *e = &l->b->e;
+    uint64_t bits = constant_of(l, operation->b);
+    if (l->live_flags) {
+        sn_emit_load_thread(e, SN_RCX, (uint32_t)operation->offset);
+        sn_emit_load_constant(e, own[0], bits);
+        sn_emit_flagless_extract(e, SN_RCX, SN_RCX, own[0]);
+        emit_leaving(l, operation, sn_emit_flagless_jump(e, false), operation->number);
+        return;
+    }
+    for (unsigned half = 0; half < 2; half++) {
+        uint32_t tested = (uint32_t)(bits >> 32 * half);
+        if (!tested) continue;
+        sn_emit_test_thread(e, (uint32_t)operation->offset + 4 * half, tested);
+        emit_leaving(l, operation, sn_emit_jump_if(e, NOT_EQUAL), operation->number);
+    }
+}
+
+/** %rcx = a piece of what is looked at, which may not be there. */
+static void emit_probed_piece(lowering *l, unsigned base, unsigned index, int32_t displacement, unsigned size) {
+    sn_builder_reading_place(l->b, l->saved, l->saves_flags);
+    if (index == NO_REGISTER) sn_emit_load(&l->b->e, SN_RCX, base, displacement, size);
+    else sn_emit_load_at_sum(&l->b->e, SN_RCX, base, index, displacement, size);
+    sn_builder_analysis_place(l->b, l->saved, l->saves_flags);
+}
+
+static bool is_in(const sn_operand *operand, unsigned reg) { return operand->base == reg || operand->index == reg; }
+
+/** Look at all pieces; %rcx is free, whatever the client has there, but for the operand's own use. */
+static void emit_probe(lowering *l, const sn_operation *operation, const uint8_t *own) {
+    sn_emitter *e = &l->b->e;
+    const sn_operand *operand = operand_of(l, operation->number);
+    bool simple = sn_lowering_is_simple_probe(l, operation), in_operand = is_in(operand, SN_RCX);
+    unsigned base = simple ? operand->base : own[0], index = NO_REGISTER;
+    int32_t displacement = simple ? (int32_t)operand->displacement : 0;
+    uint64_t offset = constant_of(l, operation->b);
+    if (simple) {
+        index = sn_lowering_pieces(operation->size) > 1 ? own[0] : SN_RCX;
+        sn_emit_load_constant(e, index, offset);
+    } else {
+        sn_lower_address(l->b, l->insn, operand, base, own[1]);
+        index = own[1];
+        sn_emit_load_constant(e, index, offset);
+    }
+    unsigned first_call = l->b->rare_count;
+    for (unsigned done = 0; done < operation->size;) {
+        unsigned left = operation->size - done, piece = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+        emit_probed_piece(l, base, index, displacement + (int32_t)done, piece);
+        uint64_t field = sn_emit_flagless_jump(e, false);
+        done += piece;
+        if (!operation->function) {
+            emit_leaving(l, operation, field, operation->what);
+            continue;
+        }
+        rare_call *call = new_rare_call(l, operation, field);
+        if (!call) return;
+        call->is_probe = true;
+        call->operand = (uint16_t)operation->number;
+    }
+    if (operation->function) /* one call is enough */
+        for (unsigned i = first_call; i < l->b->rare_count; i++) l->b->rare[i].back = sn_emit_address(e);
+    if (in_operand && next_of(l, (unsigned)(operation - l->analysis->operations))) sn_emit_load_thread(e, SN_RCX, SAVED(SN_RCX));
+}
+
 static void emit_check(lowering *l, const sn_operation *operation, const uint8_t *own) {
     rare_call *call = new_rare_call(l, operation, emit_check_condition(l, operation, own));
     if (!call) return;
@@ -277,6 +355,7 @@ void sn_lower_label(builder *b, unsigned label) {
         field = next;
     }
     label_chain[label] = 0;
+    label_addresses[label] = sn_emit_address(&b->e);
 }
 
 static void emit_count(lowering *l, const sn_operation *operation, const uint8_t *own) {
@@ -435,6 +514,8 @@ void sn_lower_operation(lowering *l, unsigned number) {
     case SN_OPERATION_BRANCH: emit_branch(l, operation, own); break;
     case SN_OPERATION_CALL_IF: emit_call_if(l, operation, own); break;
     case SN_OPERATION_CHECK: emit_check(l, operation, own); break;
+    case SN_OPERATION_ASK: emit_ask(l, operation, own); break;
+    case SN_OPERATION_PROBE: emit_probe(l, operation, own); break;
     case SN_OPERATION_LABEL: sn_lower_label(l->b, operation->number); break;
     case SN_OPERATION_SLOT_LOAD: sn_emit_load_thread(e, result, SN_THREAD_SLOTS + 8 * operation->number); break;
     case SN_OPERATION_OWN_LOAD: sn_emit_load_thread_part(e, result, operation->number, operation->size); break;

@@ -15,7 +15,7 @@ static uint16_t last_use[SN_MOST_VALUES];
 /* -------------------------------------------------------------- what operations need */
 
 bool sn_operation_uses_operand(const sn_operation *operation) {
-    return operation->kind == SN_OPERATION_ADDRESS || operation->kind == SN_OPERATION_VALUE ||
+    return operation->kind == SN_OPERATION_ADDRESS || operation->kind == SN_OPERATION_PROBE || operation->kind == SN_OPERATION_VALUE ||
            operation->kind == SN_OPERATION_COPY || operation->kind == SN_OPERATION_FIELD_COPY;
 }
 
@@ -44,6 +44,7 @@ bool sn_lowering_changes_flags(const lowering *l, const sn_operation *operation)
     case SN_OPERATION_CALL_IF:
     case SN_OPERATION_CHECK:
     case SN_OPERATION_CALL_FAST: return true;
+    case SN_OPERATION_ASK: return !l->live_flags;
     case SN_OPERATION_VALUE:
     case SN_OPERATION_COPY:
     case SN_OPERATION_FIELD_COPY: return is_second_byte(sn_lowering_operand(l, operation));
@@ -72,7 +73,9 @@ enum { MOST_TESTS_APART = 1 };
 void sn_lowering_choose_forms(lowering *l) {
     bool changes = false, possible = l->live_flags && sn_features_flagless_shifts();
     unsigned tests = 0;
+    l->probes = false;
     for (unsigned number = l->first; number; number = next_of(l, number)) {
+        l->probes |= is_probe(at(l, number));
         changes |= sn_lowering_changes_flags(l, at(l, number));
         possible &= has_flagless_form(l, at(l, number));
         tests += is_equality(at(l, number));
@@ -81,7 +84,7 @@ void sn_lowering_choose_forms(lowering *l) {
     l->flagless = changes && possible;
     l->saves_flags = changes && !possible && l->live_flags;
     l->tests_apart = l->flagless && tests;
-    if (l->tests_apart) {
+    if (l->tests_apart || l->probes) {
         l->busy |= 1u << SN_RCX;
         l->used |= 1u << SN_RCX;
     }
@@ -102,7 +105,9 @@ bool sn_lowering_needs_register(const lowering *l, const sn_operation *operation
         if (l->flagless && operation->what == SN_AND) return !sn_is_part_mask(constant_of(l, value));
         if (operation->what >= SN_SHIFT_LEFT) return l->flagless;
         return !small || (operation->what == SN_SUBTRACT && !sn_lowering_is_small_difference(l, value)) || operation->what == SN_MULTIPLY;
-    case SN_OPERATION_ASSIGN: return false;
+    case SN_OPERATION_ASK:
+    case SN_OPERATION_PROBE:
+    case SN_OPERATION_ASSIGN:
     case SN_OPERATION_COUNT: return false;
     case SN_OPERATION_COUNT_INDEXED: return true;
     case SN_OPERATION_STORE: return first || (operation->size == 8 && !small);
@@ -139,6 +144,14 @@ bool sn_lowering_counts_in_memory(const lowering *l, const sn_operation *operati
     return !l->live_flags && is_constant(l, operation->a) && fits(constant_of(l, operation->a));
 }
 
+unsigned sn_lowering_pieces(unsigned size) { return size / 8 + (unsigned)__builtin_popcount(size % 8); }
+
+bool sn_lowering_is_simple_probe(const lowering *l, const sn_operation *operation) {
+    const sn_operand *operand = operand_of(l, operation->number);
+    return operand->base != SN_NO_REGISTER && operand->base != SN_RCX && operand->index == SN_NO_REGISTER && !operand->segment &&
+           fits((uint64_t)operand->displacement + 64) && fits((uint64_t)operand->displacement) && !has_short_addresses(l->insn);
+}
+
 /** Registers for its own use, besides those of values and of constants. */
 static unsigned own_temporaries(const lowering *l, const sn_operation *operation) {
     const sn_operand *operand;
@@ -153,6 +166,9 @@ static unsigned own_temporaries(const lowering *l, const sn_operation *operation
                !sn_lowering_is_pinned_for(l, operation);
     case SN_OPERATION_FIELD:
     case SN_OPERATION_APPENDED: return !sn_lowering_is_pinned_for(l, operation);
+    case SN_OPERATION_ASK: return l->live_flags != 0;
+    case SN_OPERATION_PROBE:
+        return !sn_lowering_is_simple_probe(l, operation) ? 2 : sn_lowering_pieces(operation->size) > 1;
     case SN_OPERATION_COUNT: return !sn_lowering_counts_in_memory(l, operation);
     case SN_OPERATION_COUNT_INDEXED: return 1;
     case SN_OPERATION_CHECK: return !l->flagless && operation->number != 0;
@@ -240,7 +256,7 @@ void sn_lowering_give_out(lowering *l) {
         unsigned count = 0;
         uint8_t *own = sn_lowering_temporaries[number];
         unsigned needed = sn_lowering_needs_register(l, operation, true) + sn_lowering_needs_register(l, operation, false) + own_temporaries(l, operation);
-        if (l->tests_apart && needed && !is_equality(operation)) own[count++] = SN_RCX, needed--;
+        if (l->tests_apart && needed && !is_equality(operation) && !is_probe(operation)) own[count++] = SN_RCX, needed--;
         for (; needed; needed--) own[count++] = (uint8_t)take(l);
         if (sn_operation_sets(operation) && sn_lowering_registers[operation->result] == NO_REGISTER)
             sn_lowering_registers[operation->result] = (uint8_t)register_for_result(l, operation, number);

@@ -24,6 +24,7 @@ typedef struct lowering {
     unsigned live_flags;
     bool saves_flags;
     bool tests_apart;        /**< equality is tested in a register that no value has: it is free for other operations' own use */
+    bool probes;             /**< there are operations that look at memory or the thread's state, and need %rcx themselves */
     bool flagless;           /**< the client needs its flags, and every operation takes its form that leaves them alone */
     uint16_t saved;          /**< registers whose client values have been saved */
 } lowering;
@@ -37,8 +38,13 @@ static inline bool fits(uint64_t value) { return (uint64_t)(int64_t)(int32_t)val
 
 static inline const sn_operation *at(const lowering *l, unsigned number) { return &l->analysis->operations[number]; }
 
+/** The next operation of the place in the variant that is being emitted. */
+static inline unsigned next_at_place(const lowering *l, unsigned number) {
+    return sn_operation_in(l->analysis, at(l, number)->next, l->b->variant);
+}
+
 static inline unsigned next_of(const lowering *l, unsigned number) {
-    unsigned next = at(l, number)->next;
+    unsigned next = next_at_place(l, number);
     return next && at(l, next)->sequence == l->sequence ? next : 0;
 }
 
@@ -51,6 +57,10 @@ static inline bool has_short_addresses(const sn_insn *insn) {
 static inline bool is_constant(const lowering *l, sn_value value) { return l->analysis->values[value].is_constant; }
 static inline uint64_t constant_of(const lowering *l, sn_value value) { return l->analysis->values[value].constant; }
 static inline const sn_operand *operand_of(const lowering *l, unsigned number) { return &l->analysis->operands[number]; }
+
+static inline bool is_probe(const sn_operation *operation) {
+    return operation->kind == SN_OPERATION_PROBE || operation->kind == SN_OPERATION_ASK;
+}
 
 static inline bool is_second_byte(const sn_operand *operand) { return operand->place == SN_PLACE_GENERAL && operand->displacement; }
 
@@ -68,6 +78,10 @@ bool sn_lowering_changes_flags(const lowering *l, const sn_operation *operation)
 void sn_lowering_choose_forms(lowering *l);
 /** Whether a constant must go through a register where it is used, as the first or the second value of the operation. */
 bool sn_lowering_needs_register(const lowering *l, const sn_operation *operation, bool first);
+/** How often a probe looks: at pieces of 8, 4, 2 and 1 bytes. */
+unsigned sn_lowering_pieces(unsigned size);
+/** Whether the address that a probe looks at is a register of the client and a constant, and that register is not %rcx. */
+bool sn_lowering_is_simple_probe(const lowering *l, const sn_operation *operation);
 /** Whether the trace that the operation appends to has its pointer in a register here. */
 bool sn_lowering_is_pinned_for(const lowering *l, const sn_operation *operation);
 /** The address is what a register of the client holds: its number; else NO_REGISTER. */
@@ -79,6 +93,8 @@ void sn_lowering_give_out(lowering *l);
 
 /* --------------------------------------------------------------------------- lower.c */
 
+/** Registers that the client gets back behind the sequence. */
+uint16_t sn_lowering_restored(const lowering *l);
 /** Give the client its registers and flags back, but for the registers in `kept`. */
 void sn_lowering_restore_client(lowering *l, uint16_t kept);
 

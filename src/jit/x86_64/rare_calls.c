@@ -20,7 +20,23 @@ static void emit_compared(sn_emitter *e, const rare_call *call) {
     }
 }
 
-static void emit_rare_arguments(sn_emitter *e, const rare_call *call) {
+/** The client's registers are where they were, but for %rcx; all that may be overwritten are kept. */
+static void emit_probe_arguments(builder *b, const rare_call *call) {
+    const sn_operand *operand = &b->block->analysis.operands[call->operand];
+    bool has_rcx = operand->base == SN_RCX || operand->index == SN_RCX;
+    if (has_rcx && call->saved >> SN_RCX & 1) sn_emit_load_thread(&b->e, SN_RCX, SAVED(SN_RCX));
+    sn_lower_address(b, &b->block->insns[call->index], operand, SN_RDX, SN_RSI);
+    sn_emit_load_thread(&b->e, SN_RDI, SN_THREAD_SELF);
+    sn_emit_load_constant(&b->e, SN_RSI, call->data);
+    sn_emit_move(&b->e, SN_RCX, SN_RSP);
+}
+
+static void emit_rare_arguments(builder *b, const rare_call *call) {
+    sn_emitter *e = &b->e;
+    if (call->is_probe) {
+        emit_probe_arguments(b, call);
+        return;
+    }
     if (!call->is_check) emit_compared(e, call);
     sn_emit_load_thread(e, SN_RDI, SN_THREAD_SELF);
     sn_emit_load_constant(e, SN_RSI, call->data);
@@ -48,16 +64,17 @@ static void emit_rare_call(builder *b, const rare_call *call) {
     for (unsigned reg = 0; reg < 16; reg++)
         if (SN_CALLER_SAVED >> reg & 1) sn_emit_store_thread(e, reg, SN_THREAD_KEPT + 8 * reg);
     /* Before that register is used for the flags or a constant. */
-    for (unsigned i = 0; i < 2 && !call->is_check; i++)
+    for (unsigned i = 0; i < 2 && !call->is_check && !call->is_probe; i++)
         if (call->registers[i] == SN_RAX) sn_emit_store_thread(e, SN_RAX, SN_THREAD_ARGUMENTS + 8 * i);
     if (call->keeps_flags) {
         sn_emit_bytes(e, "\x9f\x0f\x90\xc0", 4); /* lahf; seto %al */
         sn_emit_store_thread(e, SN_RAX, SN_THREAD_SAVED_FLAGS);
+        if (call->is_probe) sn_emit_load_thread(e, SN_RAX, SN_THREAD_KEPT + 8 * SN_RAX);
     }
     sn_emit_store_thread(e, SN_RSP, SN_THREAD_KEPT + 8 * SN_RSP);
     sn_emit_store_thread_constant32(e, SN_THREAD_IN_FAST_CALL, 1);
     sn_emit_store_thread_constant32(e, SN_THREAD_RARE_SAVED, call->saved);
-    emit_rare_arguments(e, call);
+    emit_rare_arguments(b, call);
     sn_emit_load_thread(e, SN_RSP, SN_THREAD_ENGINE_STACK);
     sn_emit_load_constant(e, SN_RAX, (uint64_t)(uintptr_t)call->function);
     sn_emit_bytes(e, "\xff\xd0", 2); /* call *%rax */
@@ -73,6 +90,16 @@ static void emit_rare_call(builder *b, const rare_call *call) {
     sn_emit_jump(e, call->back);
 }
 
+/** From the clean variant to the same place of the full one. */
+static void emit_leaving(builder *b, const rare_call *call) {
+    sn_patch_displacement(call->field, sn_emit_address(&b->e));
+    b->pin = call->pin;
+    b->current = call->index;
+    sn_builder_analysis_place(b, call->saved, call->saved_flags);
+    sn_builder_restore(b, call->restored, call->saved_flags);
+    sn_emit_jump(&b->e, sn_label_address(call->label));
+}
+
 void sn_lower_rare_calls(builder *b) {
-    for (unsigned i = 0; i < b->rare_count && !b->e.overflowed; i++) emit_rare_call(b, &b->rare[i]);
+    for (unsigned i = 0; i < b->rare_count && !b->e.overflowed; i++) (b->rare[i].leaves ? emit_leaving : emit_rare_call)(b, &b->rare[i]);
 }

@@ -322,6 +322,13 @@ static bool check(sn_block *block, unsigned index) {
     }
 }
 
+/** Where all is defined, nothing needs a check; but frames begin without values. */
+static void follow_clean(sn_block *block, unsigned index) {
+    if (sn_block_instruction(block, index)->kind == SN_KIND_OTHER && moves_stack(block, index)) {
+        follow_stack(block, index);
+    }
+}
+
 /* ------------------------------------------------------------------------------------------------ system calls */
 
 SN_FAST void mc_define_result(sn_thread *thread) {
@@ -357,7 +364,7 @@ void mc_definedness_insert(sn_block *block) {
 }
 
 void mc_definedness_init(void) {
-    static sn_shadow_rules rules = {.kind = SN_SHADOW_BITS, .watches_branches = true, .check = check};
+    static sn_shadow_rules rules = {.kind = SN_SHADOW_BITS, .watches_branches = true, .check = check, .clean = follow_clean};
     if (!mc_current.undef_value_errors) {
         return;
     }
