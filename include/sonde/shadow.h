@@ -137,6 +137,12 @@ typedef struct sn_shadow_step {
     result. */
 typedef void sn_shadow_function(sn_thread *thread, const sn_shadow_step *step);
 
+/** Must be SN_FAST. */
+typedef struct sn_shadow_write {
+    void (*function)(sn_thread *thread, uint64_t data, uint64_t address, uint64_t stack_pointer);
+    uint64_t data;
+} sn_shadow_write;
+
 typedef struct sn_shadow_rules {
     sn_shadow_kind kind;
     const sn_shadow_memory *memory; /**< of 8 bits a byte */
@@ -149,8 +155,17 @@ typedef struct sn_shadow_rules {
         before it. Returns whether anything was inserted. May be NULL. */
     bool (*check)(sn_block *block, unsigned index);
     /** If it is not NULL, blocks may have a second variant, which is run as long as all registers that the block uses, and all memory
-        that it reads, are clean: there, what `check` has inserted is missing, and this is called for each instruction in its place. */
-    void (*clean)(sn_block *block, unsigned index);
+        that it reads, are clean: there, what `check` has inserted is missing, and this is called for each instruction in its place.
+        Returns whether the memory that the instruction reads matters: else it is not looked at. */
+    bool (*clean)(sn_block *block, unsigned index);
+    /** In that variant, for an operand in memory that the instruction only writes: what is to be called in front of it where the memory
+        is not clean, and sees to it that it becomes so. Must stay where it is. NULL, or where it returns that: it becomes clean. */
+    const sn_shadow_write *(*written)(sn_block *block, unsigned index, unsigned operand);
+    /** SN_FAST. Shadow of memory, not all of it clean, has been loaded for an instruction, which may go on with another: what lies in
+        `shadow`. NULL: with that. */
+    void (*loaded)(sn_thread *thread, uint64_t address, uint8_t *shadow, unsigned size, uint64_t stack_pointer);
+    /** What a signal handler's frame has when the handler has returned. */
+    uint8_t left_frame;
     /** In the place of the kind's own rule for a class; NULL: that. */
     sn_shadow_function *functions[SN_FLOW_CLASSES];
 } sn_shadow_rules;

@@ -96,9 +96,12 @@ typedef struct sn_frame_layout {
 typedef struct sn_frame_listener {
     void (*built)(sn_thread *thread, const sn_frame_layout *layout);
     void (*returned)(sn_thread *thread, const sn_frame_layout *layout);
+    /** An instruction of the client has run into memory that it must not access: whether it is to be run again before the client is
+        told. Called in the host's signal handler. */
+    bool (*faulted)(sn_thread *thread);
 } sn_frame_listener;
 
-/** Both NULL while nobody listens. Set in the tool's start callback. */
+/** All NULL while nobody listens. Set in the tool's start callback. */
 extern sn_frame_listener sn_frames_listening;
 
 /** Whom to tell; all NULL while nobody listens. Set in the tool's start callback. */

@@ -7,6 +7,8 @@
  * instruction: where it is not zero, the block goes on at the same place in its full variant (shadow_compile.c). Memory that is
  * written becomes clean. Which of the tool's checks would find something is clear as well: none.
  *
+ * An access that faults is made again, once, in the full variant: there the tool's checks see it first.
+ *
  * Where a hook may have given registers shadows, at functions' beginnings, it is looked again. Blocks whose accesses are known only
  * when they happen have no clean variant.
  */
@@ -50,7 +52,7 @@ static uint64_t bits_from(sn_block *block, unsigned index, const uint8_t *live) 
         if (sn_x87_stack_change(&block->insns[index])) bits |= UINT64_C(1) << SN_DIRTY_X87;
         if (sn_block_instruction(block, index)->kind == SN_KIND_SYSCALL) bits |= sn_shadow_system_call_results;
     }
-    return bits;
+    return bits | UINT64_C(1) << SN_DIRTY_ASKED;
 }
 
 static bool is_fit(sn_block *block, unsigned index) {
@@ -108,20 +110,30 @@ static void add_store(sn_block *block, unsigned index, unsigned number, unsigned
 
 /* ----------------------------------------------------------------------------------------------------- instructions */
 
-static void add_accesses(sn_block *block, unsigned index) {
+static void add_written(sn_block *block, unsigned index, unsigned number, unsigned size) {
+    const sn_shadow_write *write = sn_shadow_ruling->written ? sn_shadow_ruling->written(block, index, number) : NULL;
+    if (!write) {
+        add_store(block, index, number, size);
+        return;
+    }
+    sn_insert_before(block, index);
+    sn_call_if_shadow(block, number, sn_shadow_ruling->memory->base, size, (void *)write->function, write->data);
+}
+
+static void add_accesses(sn_block *block, unsigned index, bool looks) {
     unsigned count;
     uint64_t base = sn_shadow_ruling->memory->base;
     sn_operand operands[SN_MOST_OPERANDS];
     const sn_operand *found = sn_block_operands(block, index, &count);
     for (unsigned i = 0; i < count; i++) operands[i] = found[i];
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count && looks; i++) {
         if (operands[i].place != SN_PLACE_MEMORY || !operands[i].size || !(operands[i].role & SN_ROLE_READ)) continue;
         sn_insert_before(block, index);
         sn_leave_if_shadow(block, i, base, operands[i].size, labels[index]);
     }
     for (unsigned i = 0; i < count; i++)
         if (operands[i].place == SN_PLACE_MEMORY && operands[i].size && operands[i].role == SN_ROLE_WRITTEN)
-            add_store(block, index, i, operands[i].size);
+            add_written(block, index, i, operands[i].size);
 }
 
 void sn_shadow_clean_insert(sn_block *block, const uint8_t *live) {
@@ -132,8 +144,7 @@ void sn_shadow_clean_insert(sn_block *block, const uint8_t *live) {
             sn_insert_before(block, index);
             sn_leave_if_bits(block, SN_THREAD_SHADOW + SN_SHADOW_DIRTY, bits_from(block, index, live), labels[index]);
         }
-        sn_shadow_ruling->clean(block, index);
-        add_accesses(block, index);
+        add_accesses(block, index, sn_shadow_ruling->clean(block, index));
     }
     block->analysis.has_clean = true;
     sn_insert_in(block, SN_VARIANT_BOTH);

@@ -29,7 +29,7 @@
 _Static_assert(SN_SHADOW_ORIGINS + 64 * 4 <= SN_THREAD_SHADOW_BYTES, "room");
 
 /* Bits of the word of dirty registers; general registers come first, by their numbers. */
-enum { SN_DIRTY_MASK = 16, SN_DIRTY_FLAGS = 24, SN_DIRTY_X87 = 25, SN_DIRTY_VECTOR = 32 };
+enum { SN_DIRTY_MASK = 16, SN_DIRTY_FLAGS = 24, SN_DIRTY_X87 = 25, SN_DIRTY_ASKED = 26 /* no register: full variants are to be run */, SN_DIRTY_VECTOR = 32 };
 
 typedef enum sn_plan_place {
     SN_PLAN_NOWHERE,  /**< clean; what is written there is lost */

@@ -67,6 +67,16 @@ static void built(sn_thread *thread, const sn_frame_layout *layout) {
 
 static void returned(sn_thread *thread, const sn_frame_layout *layout) {
     for (unsigned i = 0; i < layout->count; i++) restore(thread, &layout->rows[i]);
+    if (sn_shadow_ruling->left_frame && sn_shadow_covers(layout->start, layout->end - layout->start))
+        sn_shadow_fill(sn_shadow_ruling->memory, layout->start, layout->end - layout->start, sn_shadow_ruling->left_frame);
+}
+
+/** An instruction has faulted: it is run again in a full variant, then it faults. */
+static bool faulted(sn_thread *thread) {
+    uint64_t *dirty = (uint64_t *)(thread->shadow + SN_SHADOW_DIRTY), asked = UINT64_C(1) << SN_DIRTY_ASKED;
+    bool again = sn_shadow_ruling->clean && !(*dirty & asked);
+    *dirty = again ? *dirty | asked : *dirty & ~asked;
+    return again;
 }
 
 /* ------------------------------------------------------------------------------------------------------- kernel */
@@ -83,5 +93,5 @@ void sn_shadow_follow(const sn_shadow_rules *rules) {
     if (!rules->memory || rules->memory->bits != 8 || (rules->origins && rules->origins->bits != 8))
         sn_fail(SN_STATUS_ENGINE, "data is followed with shadows of 8 bits a byte");
     sn_shadow_ruling = rules;
-    sn_frames_listening = (sn_frame_listener){built, returned};
+    sn_frames_listening = (sn_frame_listener){built, returned, faulted};
 }

@@ -22,6 +22,12 @@ typedef struct pending {
 
 static const uint8_t clean_bytes[WIDEST];
 
+/** A shadow that is no register's or memory's as it is. */
+typedef union room {
+    uint64_t word;
+    uint8_t bytes[WIDEST];
+} room;
+
 /** Volatile: no call of memcpy() is made of it. */
 static void copy(volatile uint8_t *to, const uint8_t *from, unsigned size) {
     for (; size >= 8; size -= 8, to += 8, from += 8) *(volatile uint64_t *)to = *(const uint64_t *)from;
@@ -54,6 +60,7 @@ void sn_shadow_note(sn_thread *thread, unsigned dirty) {
 }
 
 void sn_shadow_clean(sn_thread *thread, uint64_t dirty) {
+    *dirty_of(thread) &= ~(dirty & UINT64_C(1) << SN_DIRTY_ASKED);
     for (uint64_t left = *dirty_of(thread) & dirty; left; left &= left - 1) {
         extent e = extent_of((unsigned)__builtin_ctzll(left));
         thread->shadow[SN_SHADOW_MARKS + __builtin_ctzll(left)] = 0;
@@ -74,17 +81,27 @@ static uint64_t flags_shadow(const sn_thread *thread, unsigned flags) {
     return sn_shadow_ruling->kind == SN_SHADOW_BITS ? all != 0 : all;
 }
 
-/** Where the shadow of a source is; `room` is for one that has to be put together. */
-static const uint8_t *shadow_of(const sn_plan_view *view, const sn_plan_piece *piece, uint64_t *room) {
+/** Where the shadow of memory is, after the tool has looked at it. */
+static const uint8_t *loaded_shadow(const sn_plan_view *view, const sn_plan_piece *piece, room *own) {
+    uint64_t address = piece_address(view, piece);
+    if (!sn_shadow_covers(address, piece->size)) return clean_bytes;
+    const uint8_t *shadow = sn_shadow_at(sn_shadow_ruling->memory, address);
+    uint8_t any = 0;
+    for (unsigned i = 0; i < piece->size; i++) any |= shadow[i];
+    if (!any || !sn_shadow_ruling->loaded) return shadow;
+    copy(own->bytes, shadow, piece->size);
+    sn_shadow_ruling->loaded(view->thread, address, own->bytes, piece->size, sn_shadow_general(view, sn_shadow_stack_register()));
+    return own->bytes;
+}
+
+/** Where the shadow of a source is; `own` is for one that has to be put together. */
+static const uint8_t *shadow_of(const sn_plan_view *view, const sn_plan_piece *piece, room *own) {
     switch (piece->place) {
     case SN_PLAN_REGISTER: return view->thread->shadow + piece->offset;
     case SN_PLAN_FLAGS:
-        *room = flags_shadow(view->thread, piece->flags);
-        return (const uint8_t *)room;
-    case SN_PLAN_MEMORY: {
-        uint64_t address = piece_address(view, piece);
-        return sn_shadow_covers(address, piece->size) ? sn_shadow_at(sn_shadow_ruling->memory, address) : clean_bytes;
-    }
+        own->word = flags_shadow(view->thread, piece->flags);
+        return own->bytes;
+    case SN_PLAN_MEMORY: return loaded_shadow(view, piece, own);
     default: return clean_bytes;
     }
 }
@@ -164,7 +181,7 @@ static void merge_whole(const sn_plan_view *view, const sn_plan_flow *flow, uint
 
 /** `zeros`: lanes that the flow makes zero for certain. */
 static void guard(const sn_plan_view *view, const sn_plan_flow *flow, uint8_t *result, uint64_t zeros) {
-    uint64_t rooms[2];
+    room rooms[2];
     const uint8_t *condition = shadow_of(view, &flow->condition, &rooms[0]);
     const uint8_t *otherwise = flow->destination.place == SN_PLAN_FLAGS ? view->thread->shadow + SN_SHADOW_FLAGS
                                                                         : shadow_of(view, &flow->otherwise, &rooms[1]);
@@ -328,7 +345,8 @@ static void choose_elements(const sn_plan_view *view, const sn_plan_flow *flow, 
 }
 
 static void compute(const sn_plan_view *view, const sn_plan_flow *flow, uint8_t *result) {
-    uint64_t rooms[SN_FLOW_MOST_SOURCES], zeros = 0;
+    room rooms[SN_FLOW_MOST_SOURCES];
+    uint64_t zeros = 0;
     sn_shadow_step step;
     sn_shadow_values_known values;
     bool to_flags = flow->destination.place == SN_PLAN_FLAGS;

@@ -3,6 +3,8 @@
  */
 #include "service/shadow_varying.h"
 
+#include <string.h>
+
 #include "sonde/arena.h"
 #include "jit/insert.h"
 #include "service/shadow_plan.h"
@@ -99,11 +101,29 @@ static uint8_t joined(const uint8_t *from, unsigned size) {
     return sn_shadow_ruling->kind == SN_SHADOW_BITS && all_of ? 0xff : all_of;
 }
 
+enum { WIDEST = 64 };
+
+static void ask_tool(sn_thread *thread, uint64_t address, uint8_t *shadow, unsigned size) {
+    sn_plan_view view = {.thread = thread, .in_engine = true};
+    if (sn_shadow_ruling->loaded && size && joined(shadow, size))
+        sn_shadow_ruling->loaded(thread, address, shadow, size, sn_shadow_general(&view, sn_shadow_stack_register()));
+}
+
+/** The shadow of what is read, after the tool has looked at it. */
+static const uint8_t *loaded_shadow(sn_thread *thread, const sn_access *access, uint8_t room[WIDEST]) {
+    const uint8_t *shadow = sn_shadow_at(sn_shadow_ruling->memory, access->address);
+    if (access->size > WIDEST || !sn_shadow_ruling->loaded) return shadow;
+    memcpy(room, shadow, access->size);
+    ask_tool(thread, access->address, room, access->size);
+    return room;
+}
+
 static void load(sn_thread *thread, const varying *made, uint64_t start, const sn_access *access, uint8_t *rest) {
     uint32_t origin = sn_shadow_memory_origin(access->address, access->size);
     if (origin && made->loaded.size) sn_shadow_set_origin(thread, made->loaded.dirty, origin);
     if (origin && made->sets_flags) sn_shadow_set_origin(thread, SN_DIRTY_FLAGS, origin);
-    const uint8_t *shadow = sn_shadow_at(sn_shadow_ruling->memory, access->address);
+    uint8_t room[WIDEST];
+    const uint8_t *shadow = loaded_shadow(thread, access, room);
     uint64_t offset = access->address - start;
     uint8_t *own = thread->shadow + made->loaded.offset;
     uint8_t about = made->loaded.lane || made->loaded.bit_lane ? joined(shadow, access->size) : 0;
@@ -159,6 +179,7 @@ static void follow(sn_thread *thread, const sn_access *accesses, size_t count, v
             sn_shadow_fill(sn_shadow_ruling->memory, access->address, access->size, 0);
         } else if (read && read->size == access->size && !made->stored.size) {
             sn_shadow_copy(sn_shadow_ruling->memory, access->address, read->address, access->size);
+            ask_tool(thread, read->address, sn_shadow_at(sn_shadow_ruling->memory, access->address), access->size);
             if (sn_shadow_ruling->origins) sn_shadow_copy_origins(access->address, read->address, access->size);
         } else {
             store(thread, made, start, access);

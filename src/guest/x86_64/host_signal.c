@@ -536,6 +536,11 @@ static void client_fault(sn_thread *thread, ucontext_t *context, siginfo_t *info
         go_to_engine(thread, context, SN_EXIT_RESUME);
         return;
     }
+    bool is_access = info->si_signo == SIGSEGV || info->si_signo == SIGBUS;
+    if (is_access && sn_frames_listening.faulted && sn_frames_listening.faulted(thread)) {
+        go_to_engine(thread, context, SN_EXIT_RESUME);
+        return;
+    }
     deliver(thread, context, info, true);
 }
 

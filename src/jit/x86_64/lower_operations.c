@@ -263,6 +263,12 @@ static void emit_leaving(lowering *l, const sn_operation *operation, uint64_t fi
     call->restored = sn_lowering_restored(l);
 }
 
+/** %rcx was used: operations that come may take an operand from it. */
+static void give_rcx_back(lowering *l, const sn_operation *operation) {
+    bool goes_on = next_of(l, (unsigned)(operation - l->analysis->operations)) != 0;
+    if (goes_on && !(l->available >> SN_RCX & 1) && l->saved >> SN_RCX & 1) sn_emit_load_thread(&l->b->e, SN_RCX, SAVED(SN_RCX));
+}
+
 static void emit_ask(lowering *l, const sn_operation *operation, const uint8_t *own) {
     enum { NOT_EQUAL = 5 };
     sn_emitter *e = &l->b->e;
@@ -272,6 +278,7 @@ static void emit_ask(lowering *l, const sn_operation *operation, const uint8_t *
         sn_emit_load_constant(e, own[0], bits);
         sn_emit_flagless_extract(e, SN_RCX, SN_RCX, own[0]);
         emit_leaving(l, operation, sn_emit_flagless_jump(e, false), operation->number);
+        give_rcx_back(l, operation);
         return;
     }
     for (unsigned half = 0; half < 2; half++) {
@@ -290,13 +297,11 @@ static void emit_probed_piece(lowering *l, unsigned base, unsigned index, int32_
     sn_builder_analysis_place(l->b, l->saved, l->saves_flags);
 }
 
-static bool is_in(const sn_operand *operand, unsigned reg) { return operand->base == reg || operand->index == reg; }
-
 /** Look at all pieces; %rcx is free, whatever the client has there, but for the operand's own use. */
 static void emit_probe(lowering *l, const sn_operation *operation, const uint8_t *own) {
     sn_emitter *e = &l->b->e;
     const sn_operand *operand = operand_of(l, operation->number);
-    bool simple = sn_lowering_is_simple_probe(l, operation), in_operand = is_in(operand, SN_RCX);
+    bool simple = sn_lowering_is_simple_probe(l, operation);
     unsigned base = simple ? operand->base : own[0], index = NO_REGISTER;
     int32_t displacement = simple ? (int32_t)operand->displacement : 0;
     uint64_t offset = constant_of(l, operation->b);
@@ -325,7 +330,7 @@ static void emit_probe(lowering *l, const sn_operation *operation, const uint8_t
     }
     if (operation->function) /* one call is enough */
         for (unsigned i = first_call; i < l->b->rare_count; i++) l->b->rare[i].back = sn_emit_address(e);
-    if (in_operand && next_of(l, (unsigned)(operation - l->analysis->operations))) sn_emit_load_thread(e, SN_RCX, SAVED(SN_RCX));
+    give_rcx_back(l, operation);
 }
 
 static void emit_check(lowering *l, const sn_operation *operation, const uint8_t *own) {

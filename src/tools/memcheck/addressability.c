@@ -8,6 +8,7 @@
 #include <sonde/shadow.h>
 
 #include "blocks.h"
+#include "definedness.h"
 #include "memcheck.h"
 
 const sn_shadow_memory *mc_shadow;
@@ -22,10 +23,15 @@ void mc_make_addressable(uint64_t start, uint64_t size) {
     }
 }
 
-void mc_make_unaddressable(uint64_t start, uint64_t size) {
+void mc_forbid_access(uint64_t start, uint64_t size) {
     if (is_covered(start, size)) {
         sn_shadow_fill(mc_shadow, start, size, 0);
     }
+}
+
+void mc_make_unaddressable(uint64_t start, uint64_t size) {
+    mc_forbid_access(start, size);
+    mc_make_forbidden(start, size);
 }
 
 bool mc_find_unaddressable(uint64_t start, uint64_t size, uint64_t *where) {
@@ -51,7 +57,7 @@ void mc_memory_protected(uint64_t start, uint64_t end, int protection) {
         if (!mc_is_heap(start) && protection != PROT_NONE) {
             mc_make_addressable(start, next - start);
         } else if (!mc_is_heap(start)) {
-            mc_make_unaddressable(start, next - start);
+            mc_forbid_access(start, next - start);
         }
         start = next;
     }

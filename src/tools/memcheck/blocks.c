@@ -221,7 +221,7 @@ static mc_block *take_large(uint64_t room, uint64_t *slot, bool *is_fresh) {
     memory.large = of;
     enter_slab(of, of);
     pthread_mutex_unlock(&memory.lock);
-    mc_make_unaddressable(start, size);
+    mc_forbid_access(start, size);
     *slot = start;
     *is_fresh = true;
     return of->blocks;
@@ -276,6 +276,11 @@ mc_block *mc_block_allocate(sn_thread *thread, uint64_t size, uint64_t alignment
     uint64_t address = spare != 0 ? (slot + redzone + alignment - 1) & ~(alignment - 1) : slot + redzone;
     *block = (mc_block){.address = address, .size = size, .allocated = sn_context_of(thread), .thread = mc_thread_number(thread),
                         .kind = (uint8_t)kind};
+    if (room > LARGEST_ROOM) { /* what is between is said below: there may be much of it */
+        const slab *of = slab_of(slot);
+        mc_make_forbidden(slot, address - slot);
+        mc_make_forbidden(address + size, of->start + of->size - address - size);
+    }
     mc_make_addressable(address, size);
     if (cleared) {
         mc_make_defined(address, size);
@@ -334,7 +339,6 @@ bool mc_block_free(sn_thread *thread, mc_block *block) {
         memset((void *)(uintptr_t)block->address, (int)mc_current.free_fill, block->size);
     }
     mc_make_unaddressable(block->address, block->size);
-    mc_make_defined(block->address, block->size); /* who reads it all the same is told of that, and of nothing else */
     __atomic_fetch_add(&totals.frees, 1, __ATOMIC_RELAXED);
     for (mc_block *out = queue_block(block), *next; out != NULL; out = next) {
         next = out->next;

@@ -1,9 +1,12 @@
 /**
  * @fileoverview Checks of the program's accesses. See checks.h.
  *
- * In front of an instruction, the shadow of what it accesses is loaded and compared; where a bit is missing, a leaf function looks
+ * In front of an instruction, in the full variant of its code (<sonde/shadow.h>), the shadow of what it accesses is loaded and compared; where a bit is missing, a leaf function looks
  * closer, writes down what is an error with its calling context, and asks for the engine (sn_attend()), where it is reported. The
  * instruction runs in any case.
+ *
+ * Memory that must not be accessed has undefined bits as well (definedness.c), so that the variant which is run while all is defined
+ * comes to no such access without leaving for the full one; or, where it writes, calling a function.
  *
  * Accesses by the stack pointer and a constant are the function's own and are not checked. Memory below the stack pointer, but for
  * the 128 bytes that the ABI gives to functions, is nobody's: where an address is checked, it is compared with the stack pointer, too.
@@ -37,14 +40,17 @@ struct mc_site {
     uint64_t instruction;
     uint32_t size;
     bool is_write;
+    bool writes;         /**< it, or something else besides reading */
     bool is_call;        /**< behind it, the thread is in another function */
     bool may_be_partial; /**< if aligned, one addressable byte is enough */
+    bool is_silent;      /**< nothing is told */
     bool reads_ahead;    /**< of varying ones: only writes are checked */
     /* Once an error was told: the same in the same context is only counted. */
     sn_context told;
     mc_error *error;
     uint64_t repeats;
     struct mc_site *next_told;
+    sn_shadow_write write; /**< in the clean variant */
 };
 
 /** An error that was found in the code cache. */
@@ -52,7 +58,10 @@ typedef struct found {
     const mc_site *of;
     const sn_call_frame *frame; /**< the thread's, then */
     uint64_t address;
+    uint64_t size;         /**< of what was accessed */
     bool is_overlap, has_size;
+    bool is_told;          /**< only the bits of the memory have to be seen to */
+    bool is_below;         /**< the stack pointer */
     uint64_t arguments[3]; /**< of the function, if its arguments overlap */
 } found;
 
@@ -150,13 +159,26 @@ static void tell(sn_thread *thread, const found *item) {
     }
 }
 
+/** What must not be written to has been: its bits are undefined again, so that the next access is found, too. */
+static void forbid_again(const found *item) {
+    if (item->is_below) {
+        mc_make_forbidden(item->address, item->size);
+    } else if (!item->is_overlap) {
+        mc_forbid_again(item->address, item->size);
+    }
+}
+
 void mc_checks_tell(sn_thread *thread) {
     thread_state *state = state_of(thread);
     if (state == NULL) {
         return;
     }
     for (uint32_t i = 0; i < state->count; i++) {
-        tell(thread, &state->items[i]);
+        const found *item = &state->items[i];
+        if (!item->is_told) {
+            tell(thread, item);
+        }
+        forbid_again(item);
     }
     state->count = 0;
     mc_definedness_tell(thread);
@@ -171,7 +193,7 @@ static SN_FAST found *new_found(sn_thread *thread, const mc_site *of) {
     found *item = &state->items[state->count++];
     item->of = of;
     item->frame = sn_call_frame_of(thread);
-    item->is_overlap = false;
+    item->is_overlap = item->is_told = item->is_below = false;
     sn_attend(thread, mc_checks_tell);
     return item;
 }
@@ -182,18 +204,34 @@ static SN_FAST bool is_repeat(sn_thread *thread, const mc_site *of) {
     return context != SN_NO_CONTEXT && !of->is_call && __atomic_load_n(&of->told, __ATOMIC_ACQUIRE) == context;
 }
 
-SN_FAST void mc_checks_note(sn_thread *thread, const mc_site *of, uint64_t address) {
-    if (mc_is_ignored(address)) {
-        return;
-    }
-    if (is_repeat(thread, of)) {
+static SN_FAST void note(sn_thread *thread, const mc_site *of, uint64_t address, bool is_below) {
+    bool is_told = is_repeat(thread, of);
+    if (is_told) {
         __atomic_fetch_add(&((mc_site *)of)->repeats, 1, __ATOMIC_RELAXED);
-        return;
     }
-    found *item = new_found(thread, of);
+    found *item = is_told && !of->writes ? NULL : new_found(thread, of);
     if (item != NULL) {
         item->address = address;
+        item->size = of->size;
+        item->is_told = is_told;
+        item->is_below = is_below;
     }
+}
+
+SN_FAST void mc_checks_note(sn_thread *thread, const mc_site *of, uint64_t address) {
+    if (!mc_is_ignored(address)) {
+        note(thread, of, address, false);
+    }
+}
+
+SN_FAST bool mc_checks_have_found(sn_thread *thread, uint64_t instruction) {
+    const thread_state *state = state_of(thread);
+    for (uint32_t i = 0; state != NULL && i < state->count; i++) {
+        if (state->items[i].of->instruction == instruction) {
+            return true;
+        }
+    }
+    return false;
 }
 
 SN_FAST void mc_checks_note_overlap(sn_thread *thread, const mc_site *of, const uint64_t *arguments, bool has_size) {
@@ -209,13 +247,11 @@ SN_FAST void mc_checks_note_overlap(sn_thread *thread, const mc_site *of, const 
 
 /* ---------------------------------------------------------------------------------------------------- deciding */
 
-static SN_FAST bool is_addressable(uint64_t address) { return sn_shadow_covers(address, 1) && sn_shadow_get(mc_shadow, address) != 0; }
-
 /** Whether an access at an address is one. What is told is the access's own address, as Valgrind does. */
 static SN_FAST bool is_error(const mc_site *of, uint64_t address) {
     uint64_t good = 0;
     for (uint64_t i = 0; i < of->size; i++) {
-        good += is_addressable(address + i);
+        good += mc_is_addressable(address + i);
     }
     bool suffices = of->may_be_partial && (address & (of->size - 1)) == 0;
     return good != of->size && !(suffices && good != 0);
@@ -227,12 +263,52 @@ static SN_FAST void look_closer(sn_thread *thread, uint64_t of, uint64_t address
     }
 }
 
-static SN_FAST void look_below_stack(sn_thread *thread, uint64_t of, uint64_t address, uint64_t stack_pointer) {
+/** Whether memory is of the thread's stack, and nobody's. */
+static SN_FAST bool is_below(sn_thread *thread, uint64_t address, uint64_t stack_pointer) {
+    if (stack_pointer - (RED_ZONE + 1) - address >= UINT64_C(1) << STACK_REACH_BITS) {
+        return false;
+    }
     const thread_state *state = state_of(thread);
-    bool is_below = stack_pointer - (RED_ZONE + 1) - address < UINT64_C(1) << STACK_REACH_BITS;
-    bool is_own = is_below && state != NULL && address >= state->stack_low && stack_pointer < state->stack_high;
-    if (is_own && is_addressable(address)) { /* else it is another error, and told already */
-        mc_checks_note(thread, (const mc_site *)(uintptr_t)of, address);
+    return state != NULL && address >= state->stack_low && stack_pointer < state->stack_high;
+}
+
+SN_FAST bool mc_checks_allow(sn_thread *thread, uint64_t address, uint64_t stack_pointer) {
+    return mc_is_addressable(address) && !is_below(thread, address, stack_pointer);
+}
+
+static SN_FAST void look_below_stack(sn_thread *thread, uint64_t of, uint64_t address, uint64_t stack_pointer) {
+    bool is_own = is_below(thread, address, stack_pointer);
+    if (is_own && mc_is_addressable(address) && !mc_is_ignored(address)) { /* else it is another error, and told already */
+        note(thread, (const mc_site *)(uintptr_t)of, address, true);
+    }
+}
+
+/** Whether all of some bytes may be accessed; false if that is not seen at once. */
+static SN_FAST bool are_addressable(uint64_t address, uint32_t size) {
+    unsigned first = address & 63;
+    if (first + size > 64 || !sn_shadow_covers(address, size)) {
+        return false;
+    }
+    uint64_t wanted = (size < 64 ? (UINT64_C(1) << size) - 1 : UINT64_MAX) << first;
+    return (*(const uint64_t *)sn_shadow_at(mc_shadow, address - first) & wanted) == wanted;
+}
+
+/** In the clean variant of code (<sonde/shadow.h>), something that has values is about to be written where some are missing. */
+static SN_FAST void write_begins(sn_thread *thread, uint64_t data, uint64_t address, uint64_t stack_pointer) {
+    const mc_site *of = (const mc_site *)(uintptr_t)data;
+    bool is_dead = !of->is_silent && is_below(thread, address, stack_pointer);
+    if (are_addressable(address, of->size) && !is_dead) {
+        mc_make_defined(address, of->size);
+        return;
+    }
+    if (!of->is_silent) {
+        look_closer(thread, data, address);
+        look_below_stack(thread, data, address, stack_pointer);
+    }
+    for (uint64_t i = 0; i < of->size && !is_dead; i++) {
+        if (mc_is_addressable(address + i)) {
+            mc_make_defined(address + i, 1);
+        }
     }
 }
 
@@ -257,13 +333,14 @@ static SN_FAST void look_below_any(sn_thread *thread, uint64_t of, uint64_t addr
 
 /* --------------------------------------------------------------------------------------------------- inserting */
 
-static mc_site *new_site(const sn_instruction *instruction, uint32_t size, bool is_write, bool in_library) {
+static mc_site *new_site(const sn_instruction *instruction, uint32_t size, unsigned role, bool in_library) {
+    bool is_write = role == SN_ROLE_WRITTEN;
     mc_site *made = malloc(sizeof *made);
     if (made == NULL) {
         sn_fail(125, "memcheck: out of memory");
     }
     bool is_call = instruction->kind == SN_KIND_CALL || instruction->kind == SN_KIND_CALL_INDIRECT;
-    *made = (mc_site){.instruction = instruction->address, .size = size, .is_write = is_write, .is_call = is_call,
+    *made = (mc_site){.instruction = instruction->address, .size = size, .is_write = is_write, .writes = role & SN_ROLE_WRITTEN, .is_call = is_call,
                    .may_be_partial = !is_write && mc_current.partial_loads_ok && size >= 8, .reads_ahead = in_library};
     return made;
 }
@@ -328,6 +405,20 @@ static void check_operand(sn_block *block, unsigned operand, const mc_site *of) 
     look_if_other(block, of, address, sum, is_joined ? (void *)look_at_both : (void *)look_below_any);
 }
 
+/** When the instruction has run, see to the bits of what it must not write. */
+static void forbid_behind(sn_thread *thread, const mc_site *of, const sn_access *accesses, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        uint64_t where;
+        bool is_write = accesses[i].role & SN_ROLE_WRITTEN;
+        found *item = is_write && mc_find_unaddressable(accesses[i].address, accesses[i].size, &where) ? new_found(thread, of) : NULL;
+        if (item != NULL) {
+            item->address = accesses[i].address;
+            item->size = accesses[i].size;
+            item->is_told = true;
+        }
+    }
+}
+
 /** An instruction whose accesses are known only when it runs: each element is told. */
 static void check_varying(sn_thread *thread, const sn_access *accesses, size_t count, void *data) {
     mc_site access = *(const mc_site *)data;
@@ -337,6 +428,7 @@ static void check_varying(sn_thread *thread, const sn_access *accesses, size_t c
         bool is_wanted = access.size != 0 && (access.is_write || !access.reads_ahead);
         if (is_wanted && is_error(&access, accesses[i].address)) {
             mc_report_access(thread, access.instruction, accesses[i].address, access.size, access.is_write);
+            forbid_behind(thread, data, accesses, count);
             return; /* the rest of a run would be the same again */
         }
     }
@@ -473,36 +565,66 @@ static bool reads_ahead(uint64_t address) { return !has_linker || mc_checks_is_l
 
 /* ------------------------------------------------------------------------------------------------------ blocks */
 
-static void check_instruction(sn_block *block, unsigned index, bool in_library) {
+/** What is known of the block whose instructions are looked at one by one. */
+static struct {
+    bool in_library;
+    bool is_known; /* a function that is looked at when it is called */
+    bool is_kernels; /* which looks at pages of its own */
+} current;
+
+static void look_at_block(sn_block *block) {
+    current.is_kernels = !sn_shadow_covers(sn_block_address(block), 1);
+    current.in_library = !current.is_kernels && reads_ahead(sn_block_address(block));
+    /* Which function a block belongs to is known because calls are followed (sn_contexts_enable()). */
+    current.is_known = current.in_library && mc_strings_know(sn_block_reached_in(block));
+}
+
+static bool is_access(const sn_operand *operand) {
+    return operand->place == SN_PLACE_MEMORY && (operand->role & SN_ROLE_BOTH) && operand->size != 0;
+}
+
+void mc_checks_insert_at(sn_block *block, unsigned index) {
     const sn_instruction *instruction = sn_block_instruction(block, index);
     unsigned count;
+    if (index == 0) {
+        look_at_block(block);
+    }
+    if (current.is_kernels) {
+        return;
+    }
+    learn_stack_register(block, index);
+    if (current.is_known) {
+        return;
+    }
     const sn_operand *operands = sn_block_operands(block, index, &count);
     sn_insert_before(block, index);
     if (instruction->accesses_vary) {
-        sn_insert_accesses(block, index, check_varying, new_site(instruction, 0, false, in_library && !instruction->repeated));
+        sn_insert_accesses(block, index, check_varying, new_site(instruction, 0, SN_ROLE_READ, current.in_library && !instruction->repeated));
         return;
     }
     for (unsigned i = 0; i < count; i++) {
         const sn_operand *operand = &operands[i];
-        bool is_access = operand->place == SN_PLACE_MEMORY && (operand->role & SN_ROLE_BOTH) && operand->size != 0;
-        bool is_ahead = in_library && operand->role == SN_ROLE_READ && operand->size >= VECTOR;
-        if (is_access && !is_ahead && !needs_no_check(operand)) {
-            check_operand(block, i, new_site(instruction, operand->size, operand->role == SN_ROLE_WRITTEN, in_library));
+        bool is_ahead = current.in_library && operand->role == SN_ROLE_READ && operand->size >= VECTOR;
+        if (is_access(operand) && !is_ahead && !needs_no_check(operand)) {
+            check_operand(block, i, new_site(instruction, operand->size, operand->role, current.in_library));
         }
     }
 }
 
-void mc_checks_insert(sn_block *block) {
-    if (!sn_shadow_covers(sn_block_address(block), 1)) {
-        return; /* the kernel's code looks at pages of its own */
+const sn_shadow_write *mc_checks_written(sn_block *block, unsigned index, unsigned number) {
+    unsigned count;
+    const sn_operand *operand = &sn_block_operands(block, index, &count)[number];
+    if (needs_no_check(operand)) {
+        return NULL;
     }
-    bool in_library = reads_ahead(sn_block_address(block));
-    /* Which function a block belongs to is known because calls are followed (sn_contexts_enable()). */
-    bool is_known = in_library && mc_strings_know(sn_block_reached_in(block));
+    mc_site *of = new_site(sn_block_instruction(block, index), operand->size, operand->role, current.in_library);
+    of->is_silent = current.is_known;
+    of->write = (sn_shadow_write){write_begins, (uint64_t)(uintptr_t)of};
+    return &of->write;
+}
+
+void mc_checks_insert(sn_block *block) {
     for (unsigned i = 0; i < sn_block_size(block); i++) {
-        learn_stack_register(block, i);
-        if (!is_known) {
-            check_instruction(block, i, in_library);
-        }
+        mc_checks_insert_at(block, i);
     }
 }

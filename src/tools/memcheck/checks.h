@@ -4,7 +4,7 @@
 #ifndef MEMCHECK_CHECKS_H
 #define MEMCHECK_CHECKS_H
 
-#include <sonde/tool.h>
+#include <sonde/shadow.h>
 
 /** An access of an instruction, or of a function. Never freed: code refers to it. */
 typedef struct mc_site mc_site;
@@ -24,8 +24,15 @@ void mc_checks_module_mapped(const char *path, uint64_t start, uint64_t end);
 /** The program takes accesses away from memory that is not of the heap: constant addresses are checked from now on, too. */
 void mc_checks_mind_constants(void);
 
-/** Put checks in front of each access of a block. */
+/** Put checks in front of each access of a block; or of an instruction, in their order. */
 void mc_checks_insert(sn_block *block);
+void mc_checks_insert_at(sn_block *block, unsigned index);
+/** sn_shadow_rules.written */
+const sn_shadow_write *mc_checks_written(sn_block *block, unsigned index, unsigned number);
+/** SN_FAST: whether a byte of memory may be accessed. */
+bool mc_checks_allow(sn_thread *thread, uint64_t address, uint64_t stack_pointer);
+/** SN_FAST: whether an instruction's access was found that is still to be reported. */
+bool mc_checks_have_found(sn_thread *thread, uint64_t instruction);
 /** A thread begins, or ends. */
 void mc_checks_thread_start(sn_thread *thread);
 void mc_checks_thread_end(sn_thread *thread);

@@ -16,22 +16,21 @@
 
 #include <sonde/shadow.h>
 
+#include "addressability.h"
 #include "checks.h"
+#include "frames.h"
 #include "memcheck.h"
 #include "strings.h"
 
 static const sn_shadow_memory *shadow; /**< NULL: nothing is followed */
 
 #define ALL_BITS 0xff
-#define RED_ZONE 128 /* System V ABI for x86-64, 3.2.2 */
-/** The stack pointer does not go down by more at once, but to another stack. */
-#define LARGEST_FRAME (UINT64_C(8) << 20)
 
 /* ------------------------------------------------------------------------------------------------------ ranges */
 
-static bool is_followed(uint64_t start, uint64_t size) { return shadow != NULL && size != 0 && sn_shadow_covers(start, size); }
+static SN_FAST bool is_followed(uint64_t start, uint64_t size) { return shadow != NULL && size != 0 && sn_shadow_covers(start, size); }
 
-void mc_make_defined(uint64_t start, uint64_t size) {
+SN_FAST void mc_make_defined(uint64_t start, uint64_t size) {
     if (is_followed(start, size)) {
         sn_shadow_fill(shadow, start, size, 0);
     }
@@ -42,6 +41,28 @@ void mc_make_undefined(uint64_t start, uint64_t size, mc_origin origin) {
         sn_shadow_fill_origin(start, size, origin);
         sn_shadow_fill(shadow, start, size, ALL_BITS);
     }
+}
+
+void mc_make_forbidden(uint64_t start, uint64_t size) {
+    if (is_followed(start, size)) {
+        sn_shadow_fill(shadow, start, size, ALL_BITS);
+    }
+}
+
+SN_FAST void mc_forbid_again(uint64_t start, uint64_t size) {
+    for (uint64_t address = start; is_followed(start, size) && address < start + size; address++) {
+        if (!mc_is_addressable(address)) {
+            sn_shadow_fill(shadow, address, 1, ALL_BITS);
+        }
+    }
+}
+
+/** The first byte that is undefined and may be accessed; `end` if there is none. */
+static SN_FAST uint64_t find_undefined(uint64_t address, uint64_t end) {
+    while ((address = sn_shadow_find_other(shadow, address, end, 0)) < end && !mc_is_addressable(address)) {
+        address++;
+    }
+    return address;
 }
 
 void mc_copy_definedness(uint64_t to, uint64_t from, uint64_t size) {
@@ -76,7 +97,7 @@ bool mc_find_undefined(uint64_t start, uint64_t size, uint64_t *where) {
     if (!is_followed(start, size)) {
         return false;
     }
-    *where = sn_shadow_find_other(shadow, start, start + size, 0);
+    *where = find_undefined(start, start + size);
     return *where != start + size;
 }
 
@@ -132,6 +153,9 @@ static SN_FAST void note(sn_thread *thread, uint64_t data, uint64_t value, sn_co
     const site *of = (const site *)(uintptr_t)data;
     mc_origin origin = 0;
     (void)value, (void)context;
+    if (of->registers == 0 && !of->is_condition && mc_checks_have_found(thread, of->instruction)) {
+        return; /* the target's place must not be read at all */
+    }
     for (uint32_t left = of->registers; left != 0; left &= left - 1) {
         origin = origin != 0 ? origin : sn_shadow_register_origin(thread, (uint8_t)__builtin_ctz(left));
         sn_shadow_set_register(thread, (uint8_t)__builtin_ctz(left), 0);
@@ -160,7 +184,7 @@ static site *new_site(sn_block *block, unsigned index, uint32_t registers, uint3
 const mc_value_site *mc_definedness_site(uint64_t address) { return site_at(address, 0, 0, true); }
 
 SN_FAST void mc_definedness_look(sn_thread *thread, const mc_value_site *of, uint64_t start, uint64_t size) {
-    if (shadow != NULL && size != 0 && sn_shadow_covers(start, size) && sn_shadow_find_other(shadow, start, start + size, 0) != start + size) {
+    if (shadow != NULL && size != 0 && sn_shadow_covers(start, size) && find_undefined(start, start + size) != start + size) {
         add_found(thread, of, sn_shadow_memory_origin(start, size));
     }
 }
@@ -169,6 +193,7 @@ void mc_definedness_thread_start(sn_thread *thread) {
     if (shadow == NULL) {
         return;
     }
+    mc_frames_thread_start(thread);
     found_values *found = calloc(1, sizeof *found);
     if (found == NULL) {
         sn_fail(125, "memcheck: out of memory");
@@ -239,61 +264,6 @@ static bool check_condition(sn_block *block, unsigned index) {
     return false;
 }
 
-/* ------------------------------------------------------------------------------------------------------- stack */
-
-/** The stack has grown by less than a frame's size: there is nothing in it yet. */
-static SN_FAST void stack_grew(sn_thread *thread, uint64_t data, uint64_t now, uint64_t before, uint64_t stack_pointer) {
-    (void)thread, (void)stack_pointer;
-    if (before - now <= LARGEST_FRAME && sn_shadow_covers(now, before - now)) {
-        sn_shadow_fill_origin(now, before - now, (mc_origin)data);
-        sn_shadow_fill(shadow, now, before - now, ALL_BITS);
-    }
-}
-
-/** The same of a function that goes on to use what lies below the stack pointer. */
-static SN_FAST void stack_grew_and_below(sn_thread *thread, uint64_t data, uint64_t now, uint64_t before, uint64_t stack_pointer) {
-    stack_grew(thread, data, now - RED_ZONE, before, stack_pointer);
-}
-
-/** A function begins that keeps data below the stack pointer: there is nothing in it yet, whatever other functions had there. */
-static SN_FAST void below_stack_begins(uint64_t stack_pointer, uint64_t origin) {
-    uint64_t start = stack_pointer - RED_ZONE;
-    if (sn_shadow_covers(start, RED_ZONE)) {
-        sn_shadow_fill_origin(start, RED_ZONE, (mc_origin)origin);
-        sn_shadow_fill(shadow, start, RED_ZONE, ALL_BITS);
-    }
-}
-
-static void clear_below_stack(sn_block *block, unsigned index) {
-    sn_value origin = sn_constant(block, mc_origin_of_stack(sn_block_instruction(block, index)->address));
-    sn_call_fast(block, (void *)below_stack_begins, 2, (sn_value[]){sn_stack_pointer(block), origin});
-}
-
-/** Whether the instruction gives the stack pointer a value by name: pushes, which fill what they take, do not. */
-static bool moves_stack(sn_block *block, unsigned index) {
-    unsigned count;
-    const sn_operand *operands = sn_block_operands(block, index, &count);
-    for (unsigned i = 0; i < count; i++) {
-        bool is_written = operands[i].place == SN_PLACE_GENERAL && (operands[i].role & SN_ROLE_WRITTEN) && operands[i].is_explicit;
-        if (is_written && operands[i].reg == sn_shadow_stack_register()) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void follow_stack(sn_block *block, unsigned index, bool and_below) {
-    sn_insert_before(block, index);
-    sn_value before = sn_stack_pointer(block);
-    sn_insert_after(block, index);
-    sn_call_fast_if(block, SN_BELOW, sn_stack_pointer(block), before, (void *)(and_below ? stack_grew_and_below : stack_grew),
-                    mc_origin_of_stack(sn_block_instruction(block, index)->address));
-    sn_insert_before(block, index);
-}
-
-/** Whether the function that the block has come to keeps data below the stack pointer; blocks are made one at a time. */
-static bool is_below_stack;
-
 /** Whether the block is of a function of the C library that looks at more than counts: what it is given was looked at when it began. */
 static bool looks_behind(const sn_block *block) {
     return mc_checks_is_library(sn_block_address(block)) && mc_strings_look_behind(sn_block_reached_in(block));
@@ -301,18 +271,9 @@ static bool looks_behind(const sn_block *block) {
 
 static bool check(sn_block *block, unsigned index) {
     unsigned kind = sn_block_instruction(block, index)->kind;
+    mc_checks_insert_at(block, index);
     sn_insert_before(block, index);
-    if (index == 0 || sn_block_begins_function(block, index)) {
-        is_below_stack = sn_block_begins_function(block, index) && sn_block_uses_below_stack(block, index);
-    }
-    bool any = is_below_stack && sn_block_begins_function(block, index);
-    if (any) {
-        clear_below_stack(block, index);
-    }
-    if (kind == SN_KIND_OTHER && moves_stack(block, index)) {
-        follow_stack(block, index, is_below_stack);
-    }
-    any |= !looks_behind(block) && check_addresses(block, index);
+    bool any = !looks_behind(block) && check_addresses(block, index);
     switch (kind) {
     case SN_KIND_CONDITIONAL:
         return (!looks_behind(block) && check_condition(block, index)) || any;
@@ -322,10 +283,16 @@ static bool check(sn_block *block, unsigned index) {
     }
 }
 
-/** Where all is defined, nothing needs a check; but frames begin without values. */
-static void follow_clean(sn_block *block, unsigned index) {
-    if (sn_block_instruction(block, index)->kind == SN_KIND_OTHER && moves_stack(block, index)) {
-        follow_stack(block, index);
+/** Where all that is read is defined, it may be read as well, and nothing needs a check. A return's address is nobody's data. */
+static bool check_nothing(sn_block *block, unsigned index) { return sn_block_instruction(block, index)->kind != SN_KIND_RETURN; }
+
+/** Memory that must not be accessed has undefined bits, so that accesses of it are found (addressability.c). But who reads it all the same
+    is told of that, and of nothing else. */
+static SN_FAST void loaded(sn_thread *thread, uint64_t address, uint8_t *bits, unsigned size, uint64_t stack_pointer) {
+    for (unsigned i = 0; i < size; i++) {
+        if (bits[i] != 0 && !mc_checks_allow(thread, address + i, stack_pointer)) {
+            *(volatile uint8_t *)&bits[i] = 0;
+        }
     }
 }
 
@@ -353,18 +320,27 @@ void mc_definedness_call_after(sn_thread *thread, const sn_system_call *call) {
     if (shadow != NULL) {
         sn_shadow_system_call(call);
     }
+    for (size_t i = 0; shadow != NULL && i < call->range_count; i++) { /* the kernel does not ask */
+        const sn_system_range *range = &call->ranges[i];
+        uint64_t where;
+        if (range->role == SN_ROLE_WRITTEN && mc_find_unaddressable(range->start, range->size, &where)) {
+            mc_forbid_again(range->start, range->size);
+        }
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------------- start */
 
 void mc_definedness_insert(sn_block *block) {
     if (shadow != NULL) {
+        mc_frames_insert(block);
         sn_shadow_instrument(block);
     }
 }
 
 void mc_definedness_init(void) {
-    static sn_shadow_rules rules = {.kind = SN_SHADOW_BITS, .watches_branches = true, .check = check, .clean = follow_clean};
+    static sn_shadow_rules rules = {.kind = SN_SHADOW_BITS, .watches_branches = true, .check = check, .clean = check_nothing, .written = mc_checks_written,
+                                    .loaded = loaded, .left_frame = ALL_BITS};
     if (!mc_current.undef_value_errors) {
         return;
     }
@@ -372,4 +348,5 @@ void mc_definedness_init(void) {
     rules.memory = shadow = sn_shadow_memory_new(8);
     rules.origins = mc_current.track_origins ? sn_shadow_memory_new(8) : NULL;
     sn_shadow_follow(&rules);
+    mc_frames_init(shadow);
 }

@@ -16,9 +16,13 @@ void mc_definedness_insert(sn_block *block);
 /** A range has values, or has none. */
 void mc_make_defined(uint64_t start, uint64_t size);
 void mc_make_undefined(uint64_t start, uint64_t size, mc_origin origin);
+/** A range must not be accessed: its bits are undefined, which lets accesses be found. */
+void mc_make_forbidden(uint64_t start, uint64_t size);
+/** Something may have been written to a range all the same: the same for those of its bytes that must not be accessed. */
+void mc_forbid_again(uint64_t start, uint64_t size);
 /** The tool itself has copied memory of the program. */
 void mc_copy_definedness(uint64_t to, uint64_t from, uint64_t size);
-/** The first byte of a range that is not wholly defined, to *where; false if there is none. */
+/** The first byte of a range that may be accessed and is not wholly defined, to *where; false if there is none. */
 bool mc_find_undefined(uint64_t start, uint64_t size, uint64_t *where);
 /** The shadows of a range, a byte each (a bit is set where there is no value), to or from memory of the tool. False if that memory
     cannot be followed, or nothing is. */

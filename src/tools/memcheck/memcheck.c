@@ -139,8 +139,11 @@ static void thread_end(sn_thread *thread) {
 
 /** Accesses are checked before what they load is used. */
 static void instrument(sn_block *block) {
-    mc_checks_insert(block);
-    mc_definedness_insert(block);
+    if (mc_current.undef_value_errors) {
+        mc_definedness_insert(block); /* with the checks of accesses */
+    } else {
+        mc_checks_insert(block);
+    }
 }
 
 /* --------------------------------------------------------------------------------------------------------- end */

@@ -82,7 +82,6 @@ static void end_within(mc_block *block, void *data) {
 static void end_block(sn_thread *thread, mc_block *block, const pool *of) {
     mc_block_end(thread, block);
     mc_make_unaddressable(block->address, block->size);
-    mc_make_defined(block->address, block->size);
     if (of != NULL && (of->flags & AUTO_FREE)) {
         range_end within = {thread, block->address, block->address + block->size, block};
         mc_custom_visit(MC_BLOCK_LIVE, end_within, &within);

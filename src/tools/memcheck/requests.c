@@ -139,7 +139,6 @@ static bool memcheck_request(sn_thread *thread, const uint64_t arguments[6], uin
             mc_checks_mind_constants();
         }
         mc_make_unaddressable(address, size);
-        mc_make_defined(address, size);
         *result = (uint64_t)-1;
         return true;
     case MAKE_UNDEFINED:

@@ -188,7 +188,10 @@ static void system_call_before(sn_thread *thread, const sn_system_call *call) {
 /* ------------------------------------------------------------------------------------------- tool */
 
 /** Where nothing is tainted there is nothing to check. */
-static void pass_clean(sn_block *block, unsigned index) { (void)block, (void)index; }
+static bool pass_clean(sn_block *block, unsigned index) {
+    (void)block, (void)index;
+    return true;
+}
 
 static sn_shadow_rules rules = {.kind = SN_SHADOW_LABELS, .check = check, .clean = pass_clean};
 
