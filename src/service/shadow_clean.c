@@ -10,7 +10,7 @@
  * An access that faults is made again, once, in the full variant: there the tool's checks see it first.
  *
  * Where a hook may have given registers shadows, at functions' beginnings, it is looked again. Blocks whose accesses are known only
- * when they happen have no clean variant.
+ * when they happen have no clean variant, unless they are elements of one piece of memory.
  */
 #include "service/shadow_clean.h"
 
@@ -55,14 +55,28 @@ static uint64_t bits_from(sn_block *block, unsigned index, const uint8_t *live) 
     return bits | UINT64_C(1) << SN_DIRTY_ASKED;
 }
 
+static bool is_access(const sn_operand *operand) {
+    return operand->place == SN_PLACE_MEMORY && operand->role & SN_ROLE_BOTH && operand->size;
+}
+
+/** Of an instruction whose accesses vary: whether they are elements, by a mask, of one piece of memory; if all of that is clean, it does
+    not matter which. */
+static bool is_masked(const sn_operand *operand) {
+    bool is_gathered = operand->index != SN_NO_REGISTER && !operand->scale;
+    return operand->is_conditional && operand->is_explicit && !is_gathered;
+}
+
 static bool is_fit(sn_block *block, unsigned index) {
-    unsigned count;
+    unsigned count, accesses = 0;
     const sn_operand *operands = sn_block_operands(block, index, &count);
+    const sn_instruction *instruction = sn_block_instruction(block, index);
     for (unsigned i = 0; i < count; i++) {
-        if (operands[i].place != SN_PLACE_MEMORY || operands[i].role == SN_ROLE_ADDRESS) continue;
-        if (operands[i].size > MOST_BYTES || (operands[i].is_conditional && operands[i].role & SN_ROLE_WRITTEN)) return false;
+        if (!is_access(&operands[i])) continue;
+        accesses++;
+        bool must_be_masked = instruction->accesses_vary || (operands[i].is_conditional && operands[i].role & SN_ROLE_WRITTEN);
+        if (operands[i].size > MOST_BYTES || (must_be_masked && !is_masked(&operands[i]))) return false;
     }
-    return !sn_block_instruction(block, index)->accesses_vary;
+    return !instruction->accesses_vary || (accesses && !instruction->repeated);
 }
 
 bool sn_shadow_clean_begin(sn_block *block) {
@@ -127,13 +141,19 @@ static void add_accesses(sn_block *block, unsigned index, bool looks) {
     const sn_operand *found = sn_block_operands(block, index, &count);
     for (unsigned i = 0; i < count; i++) operands[i] = found[i];
     for (unsigned i = 0; i < count && looks; i++) {
-        if (operands[i].place != SN_PLACE_MEMORY || !operands[i].size || !(operands[i].role & SN_ROLE_READ)) continue;
+        if (!is_access(&operands[i]) || operands[i].role == SN_ROLE_WRITTEN) continue;
         sn_insert_before(block, index);
         sn_leave_if_shadow(block, i, base, operands[i].size, labels[index]);
     }
-    for (unsigned i = 0; i < count; i++)
-        if (operands[i].place == SN_PLACE_MEMORY && operands[i].size && operands[i].role == SN_ROLE_WRITTEN)
+    for (unsigned i = 0; i < count; i++) {
+        if (!is_access(&operands[i]) || operands[i].role != SN_ROLE_WRITTEN) continue;
+        if (!operands[i].is_conditional) {
             add_written(block, index, i, operands[i].size);
+            continue;
+        }
+        sn_insert_before(block, index); /* what is written of it is not known: all of it has to be clean before */
+        sn_leave_if_shadow(block, i, base, operands[i].size, labels[index]);
+    }
 }
 
 void sn_shadow_clean_insert(sn_block *block, const uint8_t *live) {
