@@ -161,6 +161,9 @@ typedef struct sn_shadow_rules {
     /** In that variant, for an operand in memory that the instruction only writes: what is to be called in front of it where the memory
         is not clean, and sees to it that it becomes so. Must stay where it is. NULL, or where it returns that: it becomes clean. */
     const sn_shadow_write *(*written)(sn_block *block, unsigned index, unsigned operand);
+    /** SN_FAST. The same for a range that a string instruction is about to write: whether it may become clean without any check. NULL:
+        always. */
+    bool (*may_write)(sn_thread *thread, uint64_t start, uint64_t size, uint64_t stack_pointer);
     /** SN_FAST. Shadow of memory, not all of it clean, has been loaded for an instruction, which may go on with another: what lies in
         `shadow`. NULL: with that. */
     void (*loaded)(sn_thread *thread, uint64_t address, uint8_t *shadow, unsigned size, uint64_t stack_pointer);

@@ -263,6 +263,11 @@ void sn_leave_if_bits(sn_block *block, uint32_t offset, uint64_t bits, sn_label 
     block->analysis.labels[label].is_used = true;
 }
 
+void sn_leave_if(sn_block *block, sn_value value, sn_label label) {
+    sn_branch_if(block, SN_NOT_EQUAL, value, sn_constant(block, 0), label);
+    block->analysis.labels[label].is_used = true;
+}
+
 static sn_operation *add_probe(sn_block *block, unsigned operand, uint64_t base, unsigned size) {
     sn_value constant = sn_constant(block, base);
     uint32_t number = take_operand(block, operand);
@@ -442,7 +447,7 @@ void sn_trace_append_several(sn_block *block, sn_trace *trace, unsigned records,
 }
 
 /** What an operand that is an input of a shape stands for. */
-static sn_value input_value(sn_block *block, const sn_operand *operand) {
+sn_value sn_input_value(sn_block *block, const sn_operand *operand) {
     bool in_memory = operand->place == SN_PLACE_MEMORY;
     uint32_t number = add_operand(block, operand);
     sn_operation *operation = add(block, in_memory ? SN_OPERATION_ADDRESS : SN_OPERATION_VALUE);
@@ -454,7 +459,7 @@ static sn_value input_value(sn_block *block, const sn_operand *operand) {
 static void add_recording(sn_block *block, const sn_access_recorder *recorder, const sn_operand *inputs, unsigned count) {
     sn_value arguments[SN_MOST_CALL_ARGUMENTS] = {sn_current_thread(block),
                                                   sn_constant(block, (uint64_t)(uintptr_t)recorder)};
-    for (unsigned i = 0; i < count; i++) arguments[2 + i] = input_value(block, &inputs[i]);
+    for (unsigned i = 0; i < count; i++) arguments[2 + i] = sn_input_value(block, &inputs[i]);
     void *function = sn_access_recorder_function(recorder->shape.kind);
     sn_label done = sn_label_new(block);
     sn_value no_room = sn_call_fast(block, function, 2 + count, arguments);
@@ -468,7 +473,7 @@ static void add_repeated_recording(sn_block *block, unsigned index, const sn_acc
     sn_value arguments[SN_MOST_CALL_ARGUMENTS] = {sn_current_thread(block),
                                                   sn_constant(block, (uint64_t)(uintptr_t)recorder),
                                                   sn_constant(block, block->insns[index].pc)};
-    for (unsigned i = 0; i < 3; i++) arguments[3 + i] = input_value(block, &inputs[i]);
+    for (unsigned i = 0; i < 3; i++) arguments[3 + i] = sn_input_value(block, &inputs[i]);
     sn_call_fast(block, (void *)sn_access_recorder_begin, 6, arguments);
     sn_insert_after(block, index);
     add_recording(block, recorder, inputs, 1);

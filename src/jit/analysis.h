@@ -132,6 +132,9 @@ void sn_analysis_reset(sn_analysis *analysis);
 /** sn_operand_value() of a part of an operand in memory: `size` bytes (1, 2, 4, 8) from `offset` on. */
 sn_value sn_operand_piece(sn_block *block, unsigned operand, unsigned offset, unsigned size);
 
+/** The value of an input of sn_access_shape_of(). */
+sn_value sn_input_value(sn_block *block, const sn_operand *operand);
+
 /** sn_load() of what may not be there: then the instruction before which it stands runs without analysis code. */
 sn_value sn_load_bravely(sn_block *block, sn_value address, int32_t offset, unsigned size);
 
@@ -149,6 +152,8 @@ void sn_insert_in(sn_block *block, unsigned variants);
 sn_label sn_label_entered(sn_block *block);
 /** SN_OPERATION_ASK: leave the clean variant. */
 void sn_leave_if_bits(sn_block *block, uint32_t offset, uint64_t bits, sn_label label);
+/** Leave the clean variant if a value is not zero. */
+void sn_leave_if(sn_block *block, sn_value value, sn_label label);
 /** SN_OPERATION_PROBE: leave the clean variant. */
 void sn_leave_if_shadow(sn_block *block, unsigned operand, uint64_t base, unsigned size, sn_label label);
 /** The same, but for calling a function, which is compiled for general registers only. */

@@ -293,6 +293,10 @@ static SN_FAST bool are_addressable(uint64_t address, uint32_t size) {
     return (*(const uint64_t *)sn_shadow_at(mc_shadow, address - first) & wanted) == wanted;
 }
 
+SN_FAST bool mc_checks_allow_range(sn_thread *thread, uint64_t start, uint64_t size, uint64_t stack_pointer) {
+    return !is_below(thread, start, stack_pointer) && sn_shadow_find_other(mc_shadow, start, start + size, 1) == start + size;
+}
+
 /** In the clean variant of code (<sonde/shadow.h>), something that has values is about to be written where some are missing. */
 static SN_FAST void write_begins(sn_thread *thread, uint64_t data, uint64_t address, uint64_t stack_pointer) {
     const mc_site *of = (const mc_site *)(uintptr_t)data;

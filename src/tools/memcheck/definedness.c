@@ -339,7 +339,7 @@ void mc_definedness_insert(sn_block *block) {
 }
 
 void mc_definedness_init(void) {
-    static sn_shadow_rules rules = {.kind = SN_SHADOW_BITS, .watches_branches = true, .check = check, .clean = check_nothing, .written = mc_checks_written,
+    static sn_shadow_rules rules = {.kind = SN_SHADOW_BITS, .watches_branches = true, .check = check, .clean = check_nothing, .written = mc_checks_written, .may_write = mc_checks_allow_range,
                                     .loaded = loaded, .left_frame = ALL_BITS};
     if (!mc_current.undef_value_errors) {
         return;
