@@ -6,6 +6,7 @@
  *   shadow_inline.c   the code that loads and stores shadow in blocks
  *
  *   shadow_compile.c    from the flows of instructions to inserted code and plans (shadow_plan.h)
+ *   shadow_clean.c      the variant of a block that is run while all is clean
  *   shadow_run.c        works plans off, in the code cache; shadow_rules.c: the rules of each class
  *   shadow_origins.c    where shadowed data came from
  *   shadow_varying.c    instructions whose accesses are known only when they run
