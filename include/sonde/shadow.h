@@ -82,6 +82,16 @@ static inline SN_FAST void *sn_shadow_at(const sn_shadow_memory *memory, uint64_
     return (void *)(((address << memory->left) >> memory->right) + memory->base);
 }
 
+/** The labels of a value's shadow of 8 bits a byte, those of all of its bytes together. */
+static inline SN_FAST unsigned sn_shadow_labels(uint64_t shadow) {
+    shadow |= shadow >> 32;
+    shadow |= shadow >> 16;
+    return (unsigned)((shadow | shadow >> 8) & 0xff);
+}
+
+/** The labels of a text in the client's memory, those of all of its bytes together; none where no text can be. */
+unsigned sn_shadow_labels_of_text(const sn_shadow_memory *memory, uint64_t address);
+
 /** The shadow of one byte. */
 static inline SN_FAST uint64_t sn_shadow_get(const sn_shadow_memory *memory, uint64_t address) {
     const void *at = sn_shadow_at(memory, address);

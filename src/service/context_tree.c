@@ -3,7 +3,7 @@
  */
 #include "service/context_tree.h"
 
-#include "base/spin.h"
+#include "sonde/spin.h"
 #include "service/shadow_stack.h"
 
 sn_context_nodes sn_contexts;

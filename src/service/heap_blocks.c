@@ -4,7 +4,7 @@
  * A table has an entry for each 32 bytes of the program's memory: the number of a record of a block that begins there, which leads
  * to those of others. One of many locks is held for the few instructions that change it, once there are threads. Runs in the code cache too: calls nothing outside, compiled for general registers only.
  */
-#include "base/spin.h"
+#include "sonde/spin.h"
 #include "jit/layout.h"
 #include "service/context_tree.h"
 #include "service/heap.h"

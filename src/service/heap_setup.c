@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 
 #include "base/log.h"
-#include "base/spin.h"
+#include "sonde/spin.h"
 #include "guest/thread.h"
 #include "jit/layout.h"
 #include "service/contexts.h"

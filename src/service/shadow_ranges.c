@@ -142,6 +142,16 @@ SN_FAST uint64_t sn_shadow_find_other(const sn_shadow_memory *memory, uint64_t a
     return end;
 }
 
+unsigned sn_shadow_labels_of_text(const sn_shadow_memory *memory, uint64_t address) {
+    unsigned labels = 0;
+    if (address < SN_PAGE_SIZE) return 0;
+    for (; sn_shadow_covers(address, 1); address++) {
+        labels |= sn_shadow_labels(sn_shadow_get(memory, address));
+        if (!*(const volatile char *)address) break;
+    }
+    return labels;
+}
+
 /* ------------------------------------------------------------------------------- called from inserted code */
 
 SN_FAST uint64_t sn_shadow_load_anywhere(const sn_shadow_memory *memory, uint64_t address, uint64_t size) {

@@ -4,7 +4,7 @@
 #include "service/shadow_stack.h"
 
 #include "sonde/hash.h"
-#include "base/spin.h"
+#include "sonde/spin.h"
 #include "service/context_tree.h"
 #include "service/hooks.h"
 

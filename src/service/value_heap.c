@@ -2,7 +2,7 @@
  * @fileoverview Blocks of the heap that come and go, noted for the map of data objects, and for tools that are told what is
  * freed. See value_objects.h. Called from inserted code.
  */
-#include "base/spin.h"
+#include "sonde/spin.h"
 #include "service/value_objects.h"
 
 /** More than the threads can note before one of them has them worked off: each allocating call begins with that. */

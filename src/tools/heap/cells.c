@@ -6,6 +6,7 @@
  */
 #include "cells.h"
 
+#include <sonde/spin.h>
 #include <sys/mman.h>
 
 #include "settings.h"
@@ -49,27 +50,15 @@ void heap_cells_unlock(void) {
 
 /* ---------------------------------------------------------------------------------------- in the code cache */
 
-SN_FAST static void acquire(uint32_t *lock) {
-    while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE)) {
-        while (__atomic_load_n(lock, __ATOMIC_RELAXED)) {
-            __builtin_ia32_pause();
-        }
-    }
-}
-
-SN_FAST static void release(uint32_t *lock) {
-    __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
-}
-
 SN_FAST static void lock_cell(heap_cell *cell) {
     if (heap_is_shared) {
-        acquire(&cell->lock);
+        sn_spin_acquire(&cell->lock);
     }
 }
 
 SN_FAST static void unlock_cell(heap_cell *cell) {
     if (heap_is_shared) {
-        release(&cell->lock);
+        sn_spin_release(&cell->lock);
     }
 }
 
@@ -117,7 +106,7 @@ SN_FAST static void grow(void) {
 
 /** The last cell takes what there is no room for. */
 SN_FAST static uint32_t find_or_make(sn_context context, uint64_t requested, uint64_t slop) {
-    acquire(&table_lock);
+    sn_spin_acquire(&table_lock);
     uint32_t *place = place_of(context, requested, slop), number = *place;
     if (number == 0 && cell_count < MOST_CELLS) {
         number = cell_count;
@@ -130,7 +119,7 @@ SN_FAST static uint32_t find_or_make(sn_context context, uint64_t requested, uin
             grow();
         }
     }
-    release(&table_lock);
+    sn_spin_release(&table_lock);
     return number != 0 ? number : MOST_CELLS - 1;
 }
 

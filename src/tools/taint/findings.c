@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 #include <sonde/json.h>
+#include <sonde/spin.h>
 #include <string.h>
 
 #include "taint.h"
@@ -20,14 +21,14 @@ enum { ROOM = 4096 };
 static finding findings[ROOM];
 static unsigned used;
 static uint64_t lost;
-static char busy;
+static uint32_t lock;
 
 static SN_FAST bool is_same(const finding *a, taint_use use, uint64_t address, sn_context context, const char *name) {
     return a->address == address && a->context == context && a->use == use && a->name == name;
 }
 
 SN_FAST void taint_note(taint_use use, uint64_t address, sn_context context, const char *name, unsigned labels) {
-    while (__atomic_test_and_set(&busy, __ATOMIC_ACQUIRE)) __builtin_ia32_pause();
+    sn_spin_acquire(&lock);
     unsigned at = 0;
     while (at < used && !is_same(&findings[at], use, address, context, name)) at++;
     if (at == used && used < ROOM) {
@@ -43,7 +44,7 @@ SN_FAST void taint_note(taint_use use, uint64_t address, sn_context context, con
     } else {
         lost++;
     }
-    __atomic_clear(&busy, __ATOMIC_RELEASE);
+    sn_spin_release(&lock);
 }
 
 /* ------------------------------------------------------------------------------------------- report */

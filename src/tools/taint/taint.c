@@ -10,13 +10,6 @@
 taint_options taint_chosen = {.jumps = true, .formats = true, .calls = true, .callers = 12};
 const sn_shadow_memory *taint_memory;
 
-/** All labels of a shadow of several bytes. */
-static SN_FAST unsigned labels_of(uint64_t shadow) {
-    shadow |= shadow >> 32;
-    shadow |= shadow >> 16;
-    return (unsigned)((shadow | shadow >> 8) & 0xff);
-}
-
 /* -------------------------------------------------------------------------------------------- code */
 
 /** A check in a block: never freed. */
@@ -29,7 +22,7 @@ typedef struct place {
 static SN_FAST void found(sn_thread *thread, uint64_t data, uint64_t shadow, sn_context context) {
     const place *at = (const place *)data;
     (void)thread;
-    taint_note(at->use, at->address, context, NULL, labels_of(shadow));
+    taint_note(at->use, at->address, context, NULL, sn_shadow_labels(shadow));
 }
 
 static void check_value(sn_block *block, unsigned index, taint_use use, sn_value shadow) {
@@ -100,17 +93,6 @@ static const struct format {
     {"__vprintf_chk", 1}, {"__vfprintf_chk", 2}, {"__vsprintf_chk", 3}, {"__syslog_chk", 2},
 };
 
-/** The labels of a text in the client's memory. */
-static unsigned text_labels(uint64_t address) {
-    unsigned labels = 0;
-    if (address < 4096) return 0;
-    for (uint64_t at = address; sn_shadow_covers(at, 1); at++) {
-        labels |= (unsigned)sn_shadow_get(taint_memory, at);
-        if (!*(const volatile char *)at) break;
-    }
-    return labels;
-}
-
 /** Who called the function that begins. */
 static void note_call(sn_thread *thread, const sn_hooked_call *call, taint_use use, const char *name, unsigned labels) {
     sn_context_info info = {0};
@@ -122,15 +104,15 @@ static void note_call(sn_thread *thread, const sn_hooked_call *call, taint_use u
 static bool format_begins(sn_thread *thread, sn_hooked_call *call) {
     const struct format *format = call->hook->data;
     uint64_t text = call->arguments[format->argument];
-    unsigned labels = labels_of(sn_shadow_register(thread, sn_shadow_argument_register(format->argument)));
-    note_call(thread, call, TAINT_FORMAT, format->name, labels | text_labels(text));
+    unsigned labels = sn_shadow_labels(sn_shadow_register(thread, sn_shadow_argument_register(format->argument)));
+    note_call(thread, call, TAINT_FORMAT, format->name, labels | sn_shadow_labels_of_text(taint_memory, text));
     return false;
 }
 
 static bool sink_begins(sn_thread *thread, sn_hooked_call *call) {
     unsigned labels = 0, count = (unsigned)(uintptr_t)call->hook->data;
     for (unsigned i = 0; i < count; i++) {
-        labels |= labels_of(sn_shadow_register(thread, sn_shadow_argument_register(i)));
+        labels |= sn_shadow_labels(sn_shadow_register(thread, sn_shadow_argument_register(i)));
         if (sn_shadow_covers(call->arguments[i], 1)) labels |= (unsigned)sn_shadow_get(taint_memory, call->arguments[i]);
     }
     note_call(thread, call, TAINT_SINK, call->hook->function, labels);
@@ -174,11 +156,11 @@ static void system_call_before(sn_thread *thread, const sn_system_call *call) {
         if (strcmp(watched[i].name, call->name)) continue;
         unsigned labels = 0;
         for (unsigned a = 0; a < watched[i].arguments; a++) {
-            labels |= labels_of(sn_shadow_register(thread, sn_shadow_system_call_register(a)));
+            labels |= sn_shadow_labels(sn_shadow_register(thread, sn_shadow_system_call_register(a)));
             if (watched[i].texts >> a & 1 && sn_shadow_covers(call->arguments[a], 1))
                 for (size_t r = 0; r < call->range_count; r++)
                     if (call->ranges[r].argument == a && call->ranges[r].role == SN_ROLE_READ && call->ranges[r].size)
-                        labels |= text_labels(call->ranges[r].start);
+                        labels |= sn_shadow_labels_of_text(taint_memory, call->ranges[r].start);
         }
         if (labels) taint_note(TAINT_SYSTEM_CALL, call->address, sn_context_of(thread), watched[i].name, labels);
         return;
