@@ -176,6 +176,9 @@ bool sn_accesses_vary(const sn_insn *insn);
     is not all there, as far as it is. */
 bool sn_uses_below_stack(const uint8_t *code, size_t size, uint64_t pc);
 
+/** Whether addresses of memory operands, and counts of repetitions, are cut to 32 bits. */
+bool sn_has_narrow_addresses(const sn_insn *insn);
+
 /** What an enumeration of accesses needs of the client's registers. */
 typedef struct sn_access_state {
     const uint64_t *general;      /**< 16, hardware order */

@@ -20,7 +20,6 @@
 #include "jit/layout.h"
 #include "jit/thread.h"
 #include "jit/translate.h"
-#include "jit/x86_64/current.h"
 #include "service/shadow_plan.h"
 
 enum { MOST_BYTES = 64 /* of a memory operand */ };
@@ -132,7 +131,7 @@ static void add_store(sn_block *block, unsigned index, unsigned number, unsigned
     sn_value place = sn_shadow_address(block, sn_shadow_ruling->memory, written_address(block, index, number));
     for (unsigned done = 0; done < size;) {
         unsigned left = size - done, piece = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
-        sn_store(block, place, (int32_t)done, sn_constant(block, 0), piece);
+        sn_store_bravely(block, place, (int32_t)done, sn_constant(block, 0), piece);
         done += piece;
     }
 }

@@ -144,12 +144,6 @@ static void open_group(unsigned index) {
 
 /* --------------------------------------------------------------------------------------------------------- pieces */
 
-static bool has_short_address(const sn_insn *insn) {
-    for (unsigned i = 0; i < insn->prefix_length; i++)
-        if (insn->bytes[i] == 0x67) return true;
-    return false;
-}
-
 /** The number of a memory operand among the group's; -1 if there is no room. */
 static int memory_operand(const looking *at, unsigned number) {
     for (unsigned i = 0; i < group.plan.operand_count; i++)
@@ -159,7 +153,7 @@ static int memory_operand(const looking *at, unsigned number) {
     group.memory[group.plan.operand_count] = number;
     group.plan.operands[group.plan.operand_count] = (sn_plan_operand){
         .displacement = operand->displacement, .base = operand->base, .index = operand->index, .scale = operand->scale,
-        .segment = operand->segment, .is_short = operand->is_explicit && has_short_address(&at->block->insns[at->index])};
+        .segment = operand->segment, .is_short = operand->is_explicit && sn_has_narrow_addresses(&at->block->insns[at->index])};
     return (int)group.plan.operand_count++;
 }
 

@@ -15,6 +15,8 @@
 
 #include <valgrind/memcheck.h>
 
+#include "memcheck_modes.h"
+
 #define APART __attribute__((noinline, noclone))
 
 /** The compiler must neither know what is allocated nor leave accesses out. */
@@ -212,30 +214,13 @@ static APART void sound(void) {
     printf("wrong %u\n", wrong);
 }
 
-static const struct {
-    const char *name;
-    void (*run)(void);
-} modes[] = {{"heap_sizes", heap_sizes}, {"freed", freed}, {"strings", strings}, {"overlaps", overlaps}, {"below_stack", below_stack},
-             {"repeated", repeated}, {"flood", flood}, {"pages", pages}, {"requests", requests}, {"system_calls", system_calls},
-             {"wild", wild}, {"floods", floods}, {"handled", handled}, {"sound", sound}};
-
-static void *in_thread(void *run) {
-    ((void (*)(void))run)();
-    return NULL;
-}
+static const mode modes[] = {
+    {"heap_sizes", heap_sizes}, {"freed", freed}, {"strings", strings}, {"overlaps", overlaps},
+    {"below_stack", below_stack}, {"repeated", repeated}, {"flood", flood}, {"pages", pages},
+    {"requests", requests}, {"system_calls", system_calls}, {"wild", wild}, {"floods", floods},
+    {"handled", handled}, {"sound", sound}, {0}};
 
 int main(int count, char **words) {
-    int is_thread = count > 2 && !strcmp(words[1], "thread");
-    for (int word = 1 + is_thread; word < count; word++)
-        for (unsigned i = 0; i < sizeof modes / sizeof modes[0]; i++)
-            if (!strcmp(words[word], modes[i].name)) {
-                pthread_t thread;
-                if (is_thread) {
-                    pthread_create(&thread, NULL, in_thread, (void *)modes[i].run);
-                    pthread_join(thread, NULL);
-                } else {
-                    modes[i].run();
-                }
-            }
+    RUN_MODES(modes, count, words)
     return 3;
 }

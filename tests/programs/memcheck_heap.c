@@ -14,6 +14,8 @@
 
 #include <valgrind/memcheck.h>
 
+#include "memcheck_modes.h"
+
 #define APART __attribute__((noinline, noclone))
 typedef struct node {
     struct node *next;
@@ -188,30 +190,13 @@ static APART void pools(void) {
     VALGRIND_FREELIKE_BLOCK(memory + 1024, 0);         /* line: pools.freelike */
 }
 
-static const struct {
-    const char *name;
-    void (*run)(void);
-} modes[] = {{"twice", twice}, {"middle", middle}, {"no_block", no_block}, {"again", again}, {"sizes", sizes}, {"leaks", leaks},
-             {"sound", sound}, {"threads", threads}, {"forks", forks}, {"counted", counted}, {"pools", pools}};
-
-static void *in_thread(void *run) {
-    ((void (*)(void))run)();
-    return NULL;
-}
+static const mode modes[] = {
+    {"twice", twice}, {"middle", middle}, {"no_block", no_block}, {"again", again}, {"sizes", sizes},
+    {"leaks", leaks}, {"sound", sound}, {"threads", threads}, {"forks", forks}, {"counted", counted},
+    {"pools", pools}, {0}};
 
 int main(int count, char **words) {
-    int is_thread = count > 2 && !strcmp(words[1], "thread");
-    for (int word = 1 + is_thread; word < count; word++)
-        for (unsigned i = 0; i < sizeof modes / sizeof modes[0]; i++)
-            if (!strcmp(words[word], modes[i].name)) {
-                pthread_t thread;
-                if (is_thread) {
-                    pthread_create(&thread, NULL, in_thread, (void *)modes[i].run);
-                    pthread_join(thread, NULL);
-                } else {
-                    modes[i].run();
-                }
-            }
+    RUN_MODES(modes, count, words)
     wipe();
     return 3;
 }

@@ -10,7 +10,6 @@
 #include "guest/host_memory.h"
 #include "guest/thread.h"
 #include "guest/x86_64/state.h"
-#include "guest/x86_64/verify_step.h"
 #include "isa/isa.h"
 #include "isa/x86_64/emit.h"
 #include "jit/analysis.h"

@@ -179,13 +179,7 @@ unsigned sn_client_state_compare(const sn_thread *thread, const sn_client_state 
 
 /* ------------------------------------------------------------------------ stepping */
 
-enum { ADDRESS_SIZE = 0x67, PUSH_FLAGS = 0x9c, POP_FLAGS = 0x9d };
-
-bool sn_has_narrow_addresses(const sn_insn *insn) {
-    for (unsigned i = 0; i < insn->prefix_length; i++)
-        if (insn->bytes[i] == ADDRESS_SIZE) return true;
-    return false;
-}
+enum { PUSH_FLAGS = 0x9c, POP_FLAGS = 0x9d };
 
 static bool is_plain(const sn_insn *insn, uint8_t opcode) {
     return insn->class == SN_INSN_PLAIN && !insn->encoding && insn->bytes[insn->opcode_offset] == opcode;

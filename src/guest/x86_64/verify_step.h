@@ -43,9 +43,6 @@ typedef struct sn_verify_access {
     int64_t displacement;
 } sn_verify_access;
 
-/** Whether the instruction's addresses have 32 bits. */
-bool sn_has_narrow_addresses(const sn_insn *insn);
-
 /** The signal handler asks first whether a signal belongs to the stepping. */
 bool sn_verify_signal(sn_thread *thread, ucontext_t *context, const siginfo_t *info);
 

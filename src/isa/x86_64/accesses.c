@@ -262,6 +262,12 @@ sn_enumeration *sn_enumeration_of(const sn_insn *insn, sn_encoded *encoded) {
     return form ? form->enumerate : NULL;
 }
 
+bool sn_has_narrow_addresses(const sn_insn *insn) {
+    for (unsigned i = 0; i < insn->prefix_length; i++)
+        if (insn->bytes[i] == ADDRESS_SIZE) return true;
+    return false;
+}
+
 bool sn_accesses_vary(const sn_insn *insn) {
     sn_encoded encoded;
     return sn_enumeration_of(insn, &encoded) != NULL;

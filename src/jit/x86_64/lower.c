@@ -64,16 +64,13 @@ void sn_lowering_restore_client(lowering *l, uint16_t kept) {
 static void load_incoming(lowering *l) {
     uint16_t loaded = 0;
     for (unsigned number = l->first; number; number = next_of(l, number)) {
-        const sn_operation *operation = at(l, number);
         sn_value values[3];
-        unsigned count = sn_operation_uses(operation, values);
-        if (operation->kind == SN_OPERATION_ASSIGN) values[count++] = operation->result;
+        unsigned count = incoming_of(l, at(l, number), values);
         for (unsigned i = 0; i < count; i++) {
-            const sn_register_record *record = &l->analysis->values[values[i]];
             unsigned reg = sn_lowering_registers[values[i]];
-            if (record->is_constant || record->sequence == l->sequence || loaded >> reg & 1) continue;
+            if (loaded >> reg & 1) continue;
             loaded |= (uint16_t)(1u << reg);
-            sn_emit_load_thread(&l->b->e, reg, SN_THREAD_VALUES + 8 * record->home);
+            sn_emit_load_thread(&l->b->e, reg, SN_THREAD_VALUES + 8 * l->analysis->values[values[i]].home);
         }
     }
 }

@@ -136,7 +136,7 @@ unsigned sn_lowering_plain_address(const lowering *l, const sn_operation *operat
     if (operation->kind != SN_OPERATION_ADDRESS || l->analysis->values[operation->result].assigned) return NO_REGISTER;
     const sn_operand *operand = operand_of(l, operation->number);
     bool plain = operand->index == SN_NO_REGISTER && !operand->displacement && !operand->segment &&
-                 !has_short_addresses(l->insn);
+                 !sn_has_narrow_addresses(l->insn);
     return plain ? operand->base : NO_REGISTER;
 }
 
@@ -149,7 +149,7 @@ unsigned sn_lowering_pieces(unsigned size) { return size / 8 + (unsigned)__built
 bool sn_lowering_is_simple_probe(const lowering *l, const sn_operation *operation) {
     const sn_operand *operand = operand_of(l, operation->number);
     return operand->base != SN_NO_REGISTER && operand->base != SN_RCX && operand->index == SN_NO_REGISTER && !operand->segment &&
-           fits((uint64_t)operand->displacement + 64) && fits((uint64_t)operand->displacement) && !has_short_addresses(l->insn);
+           fits((uint64_t)operand->displacement + 64) && fits((uint64_t)operand->displacement) && !sn_has_narrow_addresses(l->insn);
 }
 
 /** Registers for its own use, besides those of values and of constants. */
@@ -207,15 +207,10 @@ static void note_last_uses(lowering *l) {
 /** Values from elsewhere are in registers from the sequence's start, so that a branch does not miss their loading. */
 static void take_incoming(lowering *l) {
     for (unsigned number = l->first; number; number = next_of(l, number)) {
-        const sn_operation *operation = at(l, number);
         sn_value values[3];
-        unsigned count = sn_operation_uses(operation, values);
-        if (operation->kind == SN_OPERATION_ASSIGN) values[count++] = operation->result;
-        for (unsigned i = 0; i < count; i++) {
-            const sn_register_record *record = &l->analysis->values[values[i]];
-            if (!record->is_constant && record->sequence != l->sequence && sn_lowering_registers[values[i]] == NO_REGISTER)
-                sn_lowering_registers[values[i]] = (uint8_t)take(l);
-        }
+        unsigned count = incoming_of(l, at(l, number), values);
+        for (unsigned i = 0; i < count; i++)
+            if (sn_lowering_registers[values[i]] == NO_REGISTER) sn_lowering_registers[values[i]] = (uint8_t)take(l);
     }
 }
 

@@ -48,15 +48,19 @@ static inline unsigned next_of(const lowering *l, unsigned number) {
     return next && at(l, next)->sequence == l->sequence ? next : 0;
 }
 
-static inline bool has_short_addresses(const sn_insn *insn) {
-    for (unsigned i = 0; i < insn->prefix_length; i++)
-        if (insn->bytes[i] == 0x67) return true;
-    return false;
-}
-
 static inline bool is_constant(const lowering *l, sn_value value) { return l->analysis->values[value].is_constant; }
 static inline uint64_t constant_of(const lowering *l, sn_value value) { return l->analysis->values[value].constant; }
 static inline const sn_operand *operand_of(const lowering *l, unsigned number) { return &l->analysis->operands[number]; }
+
+/** Values that an operation has to do with and that come from elsewhere: at most three, written to `values`; returns how many. */
+static inline unsigned incoming_of(const lowering *l, const sn_operation *operation, sn_value values[3]) {
+    sn_value all[3];
+    unsigned count = sn_operation_uses(operation, all), kept = 0;
+    if (operation->kind == SN_OPERATION_ASSIGN) all[count++] = operation->result;
+    for (unsigned i = 0; i < count; i++)
+        if (!is_constant(l, all[i]) && l->analysis->values[all[i]].sequence != l->sequence) values[kept++] = all[i];
+    return kept;
+}
 
 static inline bool is_probe(const sn_operation *operation) {
     return operation->kind == SN_OPERATION_PROBE || operation->kind == SN_OPERATION_ASK;
