@@ -1,11 +1,15 @@
 /**
  * @fileoverview What all files of the tool memcheck know of each other: settings, stacks, errors.
  *
- * memcheck.c is the descriptor. heap_calls.c replaces the program's allocating functions, by the allocator of blocks.c, which
- * knows every block; strings.c looks at the arguments of functions that copy; addressability.c and definedness.c put checks into
- * the program's code; origins.c knows where undefined values were made; system_calls.c looks at what the kernel is given; requests.c answers client requests; leaks.c looks for
- * blocks that nothing points to. What any of these finds goes to errors.c, which keeps it once (stacks.c), asks suppressions.c,
- * and has report_text.c or report_xml.c print it; address.c says in words what lies at an address.
+ * memcheck.c is the descriptor. heap_calls.c replaces the program's allocating functions, by the allocator of blocks.c,
+ * which knows every block; strings.c looks at the arguments of functions that copy and search; checks.c puts checks of
+ * accesses into the program's code, by what addressability.c keeps, definedness.c those of undefined values, with frames.c,
+ * which makes undefined what the stack gives up, and origins.c, which knows where undefined values were made.
+ * system_calls.c looks at what the kernel is given, with the names of parameters.c; descriptors.c follows open files;
+ * requests.c answers client requests, with pools.c and custom_blocks.c for the program's own allocators, named_blocks.c for
+ * memory that has a name, ignored_ranges.c for what is not to be reported; leaks.c looks for blocks that nothing points to.
+ * What any of these finds goes to errors.c, which keeps it once (stacks.c), asks suppressions.c, and has report_text.c or
+ * report_xml.c print it; address.c says in words what lies at an address.
  *
  * Where behaviour is Valgrind's: its manual, chapters 2 (core) and 4 (Memcheck), and docs/internals/xml-output-protocol4.txt.
  */

@@ -2,7 +2,7 @@
  * @fileoverview Where undefined values were made. See origins.h.
  *
  * The number of a block's allocation is that of its calling context, so that nothing has to be looked up when blocks are made. Other
- * places are numbered as stacks, which are kept once each. The sentences are Valgrind's (memcheck/mc_errors.c).
+ * places are numbered as stacks, which are kept once each. The sentences are those that users know from Memcheck.
  */
 #include "origins.h"
 
