@@ -44,7 +44,7 @@
 typedef struct original {
     sn_insn insn;
     unsigned access_count;
-    sn_verify_access accesses[MOST_ACCESSES];
+    sn_operand accesses[MOST_ACCESSES];
 } original;
 
 /** A block's instructions, decoded once more from the client's memory. */
@@ -76,10 +76,7 @@ static bool find_accesses(original *of) {
         if (operand->place != SN_PLACE_MEMORY || operand->role == SN_ROLE_ADDRESS) continue;
         if (!operand->size && !(operand->role & SN_ROLE_WRITTEN)) continue;
         if (!operand->size || of->access_count == MOST_ACCESSES) return false;
-        of->accesses[of->access_count++] = (sn_verify_access){
-            .base = operand->base, .index = operand->index, .scale = operand->scale, .size = operand->size,
-            .thread_base = operand->segment == SN_SEGMENT_FS, .narrow = sn_has_narrow_addresses(&of->insn),
-            .displacement = operand->displacement};
+        of->accesses[of->access_count++] = *operand;
     }
     return true;
 }
@@ -254,20 +251,14 @@ static void keep_page(uint64_t address) {
     check.pages[check.page_count++] = page;
 }
 
-static uint64_t address_of(const sn_verify_access *access, const sn_verify_place *place) {
-    uint64_t address = (uint64_t)access->displacement;
-    if (access->base != SN_NO_REGISTER) address += place->general[access->base];
-    if (access->index != SN_NO_REGISTER) address += place->general[access->index] * access->scale;
-    if (access->narrow) address = (uint32_t)address;
-    return access->thread_base ? address + check.thread->client_base : address;
-}
-
 /** Before the instruction `at` is stepped; false if it must not be. */
 static bool keep_memory(const sn_verify_place *place) {
     const original *next = &check.block->insns[check.at];
     for (unsigned i = 0; i < next->access_count; i++) {
-        uint64_t start = address_of(&next->accesses[i], place);
-        uint64_t last = (start + next->accesses[i].size - 1) & ~(SN_PAGE_SIZE - 1);
+        const sn_operand *access = &next->accesses[i];
+        uint64_t start = sn_operand_offset(access, &next->insn, place->general);
+        if (access->segment == SN_SEGMENT_FS) start += check.thread->client_base;
+        uint64_t last = (start + access->size - 1) & ~(SN_PAGE_SIZE - 1);
         for (uint64_t page = start & ~(SN_PAGE_SIZE - 1); page <= last; page += SN_PAGE_SIZE) keep_page(page);
     }
     return check.reason == SN_VERIFY_DONE;

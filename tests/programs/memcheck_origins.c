@@ -13,14 +13,7 @@
 
 #include <valgrind/memcheck.h>
 
-#define APART __attribute__((noinline, noclone))
-static volatile uint64_t sum;
-#define SEE(what) do { if (what) sum++; } while (0)
-
-static APART void *hide(void *pointer) {
-    __asm__ volatile("" : "+r"(pointer));
-    return pointer;
-}
+#include "hidden.h"
 
 static APART void heap(void) {
     int *block = hide(malloc(40));              /* line: heap.made */

@@ -13,14 +13,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#define APART __attribute__((noinline, noclone))
-static volatile uint64_t sum;
-#define SEE(what) do { if (what) sum++; } while (0)
-
-static APART void *hide(void *pointer) {
-    __asm__ volatile("" : "+r"(pointer));
-    return pointer;
-}
+#include "hidden.h"
 
 static void straight(const unsigned char *unset, const unsigned char *set);
 

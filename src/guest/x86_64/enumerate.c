@@ -100,14 +100,6 @@ void sn_enumerate_interrupted(sn_thread *thread) {
 
 void sn_enumerate_unreadable(sn_thread *thread) { tell_unreadable(thread, thread->pc, 0); }
 
-static uint64_t address_of(const sn_operand *operand, const sn_insn *insn, const sn_access_state *state) {
-    uint64_t address = (uint64_t)operand->displacement;
-    if (operand->base != SN_NO_REGISTER) address += state->general[operand->base];
-    if (operand->index != SN_NO_REGISTER) address += state->general[operand->index] * operand->scale;
-    if (sn_has_narrow_addresses(insn)) address = (uint32_t)address;
-    return address + state->bases[operand->segment];
-}
-
 static size_t accesses_of_operands(const sn_insn *insn, const sn_access_state *state, sn_access *accesses, size_t capacity) {
     sn_operand operands[SN_MOST_OPERANDS];
     int operand_count = sn_operands(insn, operands, SN_MOST_OPERANDS);
@@ -117,7 +109,8 @@ static size_t accesses_of_operands(const sn_insn *insn, const sn_access_state *s
         bool is_access = operand->place == SN_PLACE_MEMORY && operand->size && operand->role != SN_ROLE_ADDRESS;
         if (!is_access) continue;
         bool reads = operand->role & SN_ROLE_READ;
-        accesses[count++] = (sn_access){.address = address_of(operand, insn, state), .size = operand->size, .operand = (uint8_t)i,
+        uint64_t address = sn_operand_offset(operand, insn, state->general) + state->bases[operand->segment];
+        accesses[count++] = (sn_access){.address = address, .size = operand->size, .operand = (uint8_t)i,
                                         .role = reads ? SN_ROLE_READ : SN_ROLE_WRITTEN};
     }
     return count;

@@ -34,15 +34,6 @@ unsigned sn_client_state_compare(const sn_thread *thread, const sn_client_state 
 /** Whether the client has the processor trap after each instruction itself. */
 bool sn_client_steps_itself(const sn_thread *thread);
 
-/** A memory operand of an instruction, as far as its place matters. */
-typedef struct sn_verify_access {
-    uint8_t base, index, scale;
-    bool thread_base;  /**< relative to the client's thread pointer */
-    bool narrow;       /**< addresses have 32 bits */
-    uint32_t size;
-    int64_t displacement;
-} sn_verify_access;
-
 /** The signal handler asks first whether a signal belongs to the stepping. */
 bool sn_verify_signal(sn_thread *thread, ucontext_t *context, const siginfo_t *info);
 

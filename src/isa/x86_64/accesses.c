@@ -268,6 +268,13 @@ bool sn_has_narrow_addresses(const sn_insn *insn) {
     return false;
 }
 
+uint64_t sn_operand_offset(const sn_operand *operand, const sn_insn *insn, const uint64_t *general) {
+    uint64_t offset = (uint64_t)operand->displacement;
+    if (operand->base != SN_NO_REGISTER) offset += general[operand->base];
+    if (operand->index != SN_NO_REGISTER) offset += general[operand->index] * operand->scale;
+    return sn_has_narrow_addresses(insn) ? (uint32_t)offset : offset;
+}
+
 bool sn_accesses_vary(const sn_insn *insn) {
     sn_encoded encoded;
     return sn_enumeration_of(insn, &encoded) != NULL;

@@ -77,7 +77,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static body *bodies[MOST_BODIES];
 static unsigned body_count;
 
-static const body *known_body(uint64_t address) {
+static body *known_body(uint64_t address) {
     for (unsigned i = 0; i < __atomic_load_n(&body_count, __ATOMIC_ACQUIRE); i++) {
         if (bodies[i]->address == address) {
             return bodies[i];
@@ -294,13 +294,51 @@ static SN_FAST void check_string_copy(sn_thread *thread, const body *of, const u
     check_copy(thread, of, arguments, to, written, read, has_size);
 }
 
+/** Of a function that looks at all that it reads: the bytes read of its first argument. */
+static SN_FAST uint64_t check_read(sn_thread *thread, const body *of, const uint64_t *arguments) {
+    const mc_site *reads = of->reads;
+    uint64_t size;
+    bool is_good;
+    switch (of->of->does) {
+    case FIND:
+        return check_search(thread, reads, arguments[0], arguments[2], (uint8_t)arguments[1], false, &is_good);
+    case LAST:
+        return check_search(thread, reads, arguments[0], UINT64_MAX / 2, 0, true, &is_good);
+    case LENGTH_N:
+        return check_search(thread, reads, arguments[0], arguments[1], 0, true, &is_good);
+    case FIND_WIDE:
+        return check_wide_search(thread, reads, arguments[0], arguments[2], (uint32_t)arguments[1], false);
+    case LAST_WIDE:
+        return check_wide_search(thread, reads, arguments[0], NO_LIMIT, 0, true);
+    case LENGTH_N_WIDE:
+        return check_wide_search(thread, reads, arguments[0], arguments[1], 0, true);
+    case COMPARE_STRINGS_N_WIDE:
+        return check_wide_comparison(thread, reads, arguments[0], arguments[1], arguments[2]);
+    default: /* SPAN, SPAN_TO */
+        size = check_search(thread, reads, arguments[1], UINT64_MAX / 2, 0, true, &is_good);
+        mc_definedness_look(thread, of->values, arguments[1], size);
+        return check_span(thread, reads, arguments[0], arguments[1], size, of->of->does == SPAN_TO);
+    }
+}
+
+/** A function whose body may read more than it has to: what it has to is looked at here, and its result has a value. */
+static SN_FAST void look_behind(sn_thread *thread, sn_hooked_call *call) {
+    const body *of = call->hook->data;
+    note_frame(thread, call->frame);
+    uint64_t size = check_read(thread, of, call->arguments);
+    mc_definedness_look(thread, of->values, call->arguments[0], size);
+    if (of->of->does == COMPARE_STRINGS_N_WIDE) {
+        mc_definedness_look(thread, of->values, call->arguments[1], size);
+    }
+}
+
 static SN_FAST bool body_begins(sn_thread *thread, sn_hooked_call *call) {
     const body *of = call->hook->data;
     const uint64_t *arguments = call->arguments;
-    uint64_t size;
     bool is_good;
     if (looks_behind(of->of->does)) {
-        note_frame(thread, call->frame);
+        look_behind(thread, call);
+        return true;
     }
     switch (of->of->does) {
     case COPY:
@@ -310,46 +348,8 @@ static SN_FAST bool body_begins(sn_thread *thread, sn_hooked_call *call) {
     case FILL:
         check_range(thread, of->writes, arguments[0], arguments[2]);
         break;
-    case FIND:
-        size = check_search(thread, of->reads, arguments[0], arguments[2], (uint8_t)arguments[1], false, &is_good);
-        mc_definedness_look(thread, of->values, arguments[0], size);
-        break;
-    case FIND_WIDE:
-        size = check_wide_search(thread, of->reads, arguments[0], arguments[2], (uint32_t)arguments[1], false);
-        mc_definedness_look(thread, of->values, arguments[0], size);
-        break;
-    case LENGTH_N_WIDE:
-        mc_definedness_look(thread, of->values, arguments[0], check_wide_search(thread, of->reads, arguments[0], arguments[1], 0, true));
-        break;
-    case COMPARE_STRINGS_N_WIDE:
-        size = check_wide_comparison(thread, of->reads, arguments[0], arguments[1], arguments[2]);
-        mc_definedness_look(thread, of->values, arguments[0], size);
-        mc_definedness_look(thread, of->values, arguments[1], size);
-        break;
     case COMPARE:
         check_comparison(thread, of->reads, arguments[0], arguments[1], arguments[2], false);
-        break;
-    case LENGTH:
-        check_search(thread, of->reads, arguments[0], UINT64_MAX / 2, 0, true, &is_good);
-        break;
-    case LAST:
-        mc_definedness_look(thread, of->values, arguments[0], check_search(thread, of->reads, arguments[0], UINT64_MAX / 2, 0, true, &is_good));
-        break;
-    case LAST_WIDE:
-        mc_definedness_look(thread, of->values, arguments[0], check_wide_search(thread, of->reads, arguments[0], NO_LIMIT, 0, true));
-        break;
-    case LENGTH_N:
-        mc_definedness_look(thread, of->values, arguments[0], check_search(thread, of->reads, arguments[0], arguments[1], 0, true, &is_good));
-        break;
-    case SPAN:
-    case SPAN_TO:
-        size = check_search(thread, of->reads, arguments[1], UINT64_MAX / 2, 0, true, &is_good);
-        mc_definedness_look(thread, of->values, arguments[1], size);
-        size = check_span(thread, of->reads, arguments[0], arguments[1], size, of->of->does == SPAN_TO);
-        mc_definedness_look(thread, of->values, arguments[0], size);
-        break;
-    case CHARACTER:
-        check_search(thread, of->reads, arguments[0], UINT64_MAX / 2, (uint8_t)arguments[1], true, &is_good);
         break;
     case COMPARE_STRINGS:
         check_comparison(thread, of->reads, arguments[0], arguments[1], UINT64_MAX / 2, true);
@@ -357,10 +357,16 @@ static SN_FAST bool body_begins(sn_thread *thread, sn_hooked_call *call) {
     case COMPARE_STRINGS_N:
         check_comparison(thread, of->reads, arguments[0], arguments[1], arguments[2], true);
         break;
+    case LENGTH:
+        check_search(thread, of->reads, arguments[0], UINT64_MAX / 2, 0, true, &is_good);
+        break;
+    case CHARACTER:
+        check_search(thread, of->reads, arguments[0], UINT64_MAX / 2, (uint8_t)arguments[1], true, &is_good);
+        break;
     default:
         check_string_copy(thread, of, arguments);
     }
-    return looks_behind(of->of->does);
+    return false;
 }
 
 /** What a function makes of what it was given has a value: that was looked at when it began. */
@@ -371,18 +377,9 @@ static SN_FAST void body_ends(sn_thread *thread, sn_hooked_call *call) {
 
 /* ----------------------------------------------------------------------------------------- finding the bodies */
 
-static body *body_at(uint64_t address) {
-    for (unsigned i = 0; i < body_count; i++) {
-        if (bodies[i]->address == address) {
-            return bodies[i];
-        }
-    }
-    return NULL;
-}
-
 static void add_body(const function *of, uint64_t address) {
     pthread_mutex_lock(&lock);
-    body *made = body_at(address);
+    body *made = known_body(address);
     bool is_new = made == NULL && body_count < MOST_BODIES;
     if (made != NULL) {
         made->overlap_is_wrong &= of->overlap_is_wrong; /* it has several names */
