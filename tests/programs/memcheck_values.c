@@ -80,6 +80,15 @@ static void errors(void) {
     hide((void *)strnlen(text, 25));                         /* error: jump */
     SEE(strcspn(text, "=#!?@;:,.-_+*%&/()") == 3);           /* error: jump */
     SEE(strspn(text, "aefghijklmnopqrstuvwx") == 3);         /* error: jump */
+    char *set = hide(calloc(1, 40));
+    memset(set, 'a', 38);
+    SEE(strncmp(text, set, 20));
+    hide((void *)(long)strncmp(text, set, 21));              /* error: jump */
+    hide((void *)(long)strncasecmp(set, text, 21));          /* error: jump */
+    strncpy(set, text, 20);
+    SEE(set[19] == 3);
+    strncpy(set, text, 21);                                  /* error: jump */
+    strncat(memset(set, 0, 40), text, 21);                   /* error: jump */
     straight(block + 16, (const unsigned char *)words);
 }
 
@@ -167,6 +176,9 @@ static APART void moved_bits(void) {
     SEE(bits->field == 7);
 }
 
+/** A block, never freed, of which more than `size` bytes have no value. */
+static APART char *filled(unsigned size) { return memset(hide(malloc(size + size % 40)), 'a', size); }
+
 static APART void texts(unsigned size) {
     char *text = hide(malloc(size + 5)), *other = hide(malloc(size + 20)), *near = alloca(size + 1), *exact = hide(malloc(size + 1));
     memset(text, 'a', size);
@@ -187,6 +199,12 @@ static APART void texts(unsigned size) {
     SEE(memcmp(near, text, size) != 0);
     SEE(strncmp(near, text, size) != 0);
     SEE(strncasecmp(near, text, size) != 0);
+    SEE(strncasecmp(near, memset(other, 'A', size), size) != 0);
+    SEE(strncmp(filled(size), filled(size), size) != 0);
+    SEE(strncasecmp(filled(size), filled(size), size) != 0);
+    SEE(strncpy(other, filled(size), size)[size - 1] != 'a');
+    SEE(stpncpy(other, filled(size), size) != other + size);
+    SEE(strncat(memset(other, 0, 1), filled(size), size)[size - 1] != 'a');
     SEE(memmem(near, size, "!!", 2) != NULL);
     SEE(strcspn(near, "=#!?@;:,.-_+*%&/()") != size);
     SEE(strspn(near, "abcdefghijklmnopqrstuvwx") != size);

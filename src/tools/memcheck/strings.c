@@ -36,6 +36,7 @@ typedef enum work {
     CHARACTER,  /**< (string, byte): up to it, or to the end */
     COMPARE_STRINGS,   /**< (left, right) */
     COMPARE_STRINGS_N, /**< (left, right, most bytes) */
+    COMPARE_LETTERS_N, /**< the same where large and small letters are one */
     COPY_STRING,       /**< (to, from) */
     COPY_STRING_N,     /**< (to, from, bytes): what is behind the string's end is filled */
     APPEND,            /**< (to, from) */
@@ -48,7 +49,8 @@ typedef struct function {
     bool overlap_is_wrong;
 } function;
 
-/** Of names of one resolver only one (index is strchr, rindex strrchr, bcmp memcmp). */
+/** Of names of one resolver only one (index is strchr, rindex strrchr, bcmp memcmp), and of those that go on in another's body only that
+    (strncasecmp is strncasecmp_l with the locale that is set). */
 static const function functions[] = {
     {"memcpy", COPY, true}, {"__memcpy_chk", COPY, true}, {"mempcpy", COPY, true}, {"__mempcpy_chk", COPY, true},
     {"memmove", COPY, false}, {"__memmove_chk", COPY, false}, {"memset", FILL, false}, {"__memset_chk", FILL, false},
@@ -56,7 +58,7 @@ static const function functions[] = {
     {"wcsnlen", LENGTH_N_WIDE, false}, {"wcsncmp", COMPARE_STRINGS_N_WIDE, false}, {"memcmp", COMPARE, false}, {"strlen", LENGTH, false},
     {"strspn", SPAN, false}, {"strcspn", SPAN_TO, false}, {"strpbrk", SPAN_TO, false}, {"strnlen", LENGTH_N, false}, {"strchr", CHARACTER, false}, {"strchrnul", CHARACTER, false},
     {"strrchr", LAST, false}, {"wcsrchr", LAST_WIDE, false}, {"strcmp", COMPARE_STRINGS, false},
-    {"strncmp", COMPARE_STRINGS_N, false}, {"strcpy", COPY_STRING, true}, {"stpcpy", COPY_STRING, true},
+    {"strncmp", COMPARE_STRINGS_N, false}, {"strncasecmp_l", COMPARE_LETTERS_N, false}, {"strcpy", COPY_STRING, true}, {"stpcpy", COPY_STRING, true},
     {"strncpy", COPY_STRING_N, true}, {"stpncpy", COPY_STRING_N, true}, {"strcat", APPEND, true}, {"strncat", APPEND_N, true},
 };
 
@@ -86,9 +88,12 @@ static body *known_body(uint64_t address) {
     return NULL;
 }
 
+/** Those whose bodies decide by bytes that they need not have read, behind the most that they were told of. */
 static SN_FAST bool looks_behind(work does) {
-    return does == FIND || does == FIND_WIDE || does == LAST || does == LAST_WIDE || does == LENGTH_N || does == LENGTH_N_WIDE ||
-           does == COMPARE_STRINGS_N_WIDE || does == SPAN || does == SPAN_TO;
+    enum { MOST_GIVEN = 1 << FIND | 1 << FIND_WIDE | 1 << LAST | 1 << LAST_WIDE | 1 << LENGTH_N | 1 << LENGTH_N_WIDE |
+                        1 << COMPARE_STRINGS_N_WIDE | 1 << SPAN | 1 << SPAN_TO | 1 << COMPARE_STRINGS_N | 1 << COMPARE_LETTERS_N |
+                        1 << COPY_STRING_N | 1 << APPEND_N };
+    return MOST_GIVEN >> does & 1;
 }
 
 /** Some of these functions leave their work, by a jump, to one that has no name: known by its being reached in the frame of such a call,
@@ -240,23 +245,36 @@ static SN_FAST uint64_t check_wide_comparison(sn_thread *thread, const mc_site *
     return most * WIDE;
 }
 
-/** Both sides are read up to the first difference. */
-static SN_FAST void check_comparison(sn_thread *thread, const mc_site *of, uint64_t left, uint64_t right, uint64_t most, bool at_end) {
+typedef enum comparison {
+    BYTES,
+    TEXT,    /**< ends behind a zero byte */
+    LETTERS, /**< TEXT, large and small letters being one: those of ASCII, as libc uses no vectors where a locale has others */
+} comparison;
+
+static SN_FAST uint8_t small_letter(uint8_t byte) { return byte >= 'A' && byte <= 'Z' ? byte + ('a' - 'A') : byte; }
+
+static SN_FAST bool is_same(uint8_t left, uint8_t right, comparison how) {
+    return left == right || (how == LETTERS && small_letter(left) == small_letter(right));
+}
+
+/** Both sides are read up to the first difference: how many bytes are. */
+static SN_FAST uint64_t check_comparison(sn_thread *thread, const mc_site *of, uint64_t left, uint64_t right, uint64_t most, comparison how) {
     const uint8_t *a = (const uint8_t *)(uintptr_t)left, *b = (const uint8_t *)(uintptr_t)right;
     for (uint64_t done = 0; done < most;) {
         uint64_t step = most - done < STEP ? most - done : STEP;
         uint64_t good_left = reach_of(left + done, step), good_right = reach_of(right + done, step);
         uint64_t end = done + (good_left < good_right ? good_left : good_right);
         for (; done < end; done++) {
-            if (a[done] != b[done] || (at_end && a[done] == 0)) {
-                return;
+            if (!is_same(a[done], b[done], how) || (how != BYTES && a[done] == 0)) {
+                return done + 1;
             }
         }
         if (good_left < step || good_right < step) {
             mc_checks_note(thread, of, (good_left <= good_right ? left : right) + done);
-            return;
+            return done;
         }
     }
+    return most;
 }
 
 static SN_FAST bool overlap(uint64_t to, uint64_t written, uint64_t from, uint64_t read) {
@@ -277,12 +295,18 @@ static SN_FAST void check_string_copy(sn_thread *thread, const body *of, const u
     uint64_t most = has_size ? arguments[2] : UINT64_MAX / 2, to = arguments[0];
     if (does == APPEND || does == APPEND_N) {
         uint64_t length = check_search(thread, of->reads, to, UINT64_MAX / 2, 0, true, &is_good);
+        if (has_size) {
+            mc_definedness_look(thread, of->values, to, length);
+        }
         if (!is_good) {
             return;
         }
         to += length - 1;
     }
     uint64_t read = check_search(thread, of->reads, arguments[1], most, 0, true, &is_good), written = read;
+    if (has_size) {
+        mc_definedness_look(thread, of->values, arguments[1], read);
+    }
     if (!is_good) {
         return;
     }
@@ -294,7 +318,7 @@ static SN_FAST void check_string_copy(sn_thread *thread, const body *of, const u
     check_copy(thread, of, arguments, to, written, read, has_size);
 }
 
-/** Of a function that looks at all that it reads: the bytes read of its first argument. */
+/** Of a function that looks behind, and copies nothing: the bytes read of its first argument. */
 static SN_FAST uint64_t check_read(sn_thread *thread, const body *of, const uint64_t *arguments) {
     const mc_site *reads = of->reads;
     uint64_t size;
@@ -314,6 +338,10 @@ static SN_FAST uint64_t check_read(sn_thread *thread, const body *of, const uint
         return check_wide_search(thread, reads, arguments[0], arguments[1], 0, true);
     case COMPARE_STRINGS_N_WIDE:
         return check_wide_comparison(thread, reads, arguments[0], arguments[1], arguments[2]);
+    case COMPARE_STRINGS_N:
+        return check_comparison(thread, reads, arguments[0], arguments[1], arguments[2], TEXT);
+    case COMPARE_LETTERS_N:
+        return check_comparison(thread, reads, arguments[0], arguments[1], arguments[2], LETTERS);
     default: /* SPAN, SPAN_TO */
         size = check_search(thread, reads, arguments[1], UINT64_MAX / 2, 0, true, &is_good);
         mc_definedness_look(thread, of->values, arguments[1], size);
@@ -321,24 +349,22 @@ static SN_FAST uint64_t check_read(sn_thread *thread, const body *of, const uint
     }
 }
 
-/** A function whose body may read more than it has to: what it has to is looked at here, and its result has a value. */
-static SN_FAST void look_behind(sn_thread *thread, sn_hooked_call *call) {
-    const body *of = call->hook->data;
-    note_frame(thread, call->frame);
-    uint64_t size = check_read(thread, of, call->arguments);
-    mc_definedness_look(thread, of->values, call->arguments[0], size);
-    if (of->of->does == COMPARE_STRINGS_N_WIDE) {
-        mc_definedness_look(thread, of->values, call->arguments[1], size);
+/** What such a function has to read is looked at here, and its result has a value. */
+static SN_FAST void look_at_search(sn_thread *thread, const body *of, const uint64_t *arguments) {
+    work does = of->of->does;
+    uint64_t size = check_read(thread, of, arguments);
+    mc_definedness_look(thread, of->values, arguments[0], size);
+    if (does == COMPARE_STRINGS_N_WIDE || does == COMPARE_STRINGS_N || does == COMPARE_LETTERS_N) {
+        mc_definedness_look(thread, of->values, arguments[1], size);
     }
 }
 
 static SN_FAST bool body_begins(sn_thread *thread, sn_hooked_call *call) {
     const body *of = call->hook->data;
     const uint64_t *arguments = call->arguments;
-    bool is_good;
-    if (looks_behind(of->of->does)) {
-        look_behind(thread, call);
-        return true;
+    bool is_good, is_behind = looks_behind(of->of->does);
+    if (is_behind) {
+        note_frame(thread, call->frame);
     }
     switch (of->of->does) {
     case COPY:
@@ -349,13 +375,10 @@ static SN_FAST bool body_begins(sn_thread *thread, sn_hooked_call *call) {
         check_range(thread, of->writes, arguments[0], arguments[2]);
         break;
     case COMPARE:
-        check_comparison(thread, of->reads, arguments[0], arguments[1], arguments[2], false);
+        check_comparison(thread, of->reads, arguments[0], arguments[1], arguments[2], BYTES);
         break;
     case COMPARE_STRINGS:
-        check_comparison(thread, of->reads, arguments[0], arguments[1], UINT64_MAX / 2, true);
-        break;
-    case COMPARE_STRINGS_N:
-        check_comparison(thread, of->reads, arguments[0], arguments[1], arguments[2], true);
+        check_comparison(thread, of->reads, arguments[0], arguments[1], UINT64_MAX / 2, TEXT);
         break;
     case LENGTH:
         check_search(thread, of->reads, arguments[0], UINT64_MAX / 2, 0, true, &is_good);
@@ -363,10 +386,16 @@ static SN_FAST bool body_begins(sn_thread *thread, sn_hooked_call *call) {
     case CHARACTER:
         check_search(thread, of->reads, arguments[0], UINT64_MAX / 2, (uint8_t)arguments[1], true, &is_good);
         break;
-    default:
+    case COPY_STRING:
+    case COPY_STRING_N:
+    case APPEND:
+    case APPEND_N:
         check_string_copy(thread, of, arguments);
+        break;
+    default:
+        look_at_search(thread, of, arguments);
     }
-    return false;
+    return is_behind;
 }
 
 /** What a function makes of what it was given has a value: that was looked at when it began. */
