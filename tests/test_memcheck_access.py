@@ -221,3 +221,17 @@ def test_wild_addresses(sonde, wild, address):
         [f"Invalid {what}", f"at {function} {function}", " Address HERE is not stack'd, malloc'd or (recently) free'd"]
         for function, what in KINDS.items()]
     assert done.stderr.count(f"Address {address:#x} is not") == len(KINDS)
+
+
+def test_dynamic_linker(sonde, tmp_path):
+    """Its comparison of texts reads vectors by halves, up to 16 bytes from where a text begins, at the end of a block of ten."""
+    sources = {"inner": "int inner(void) { return 3; }", "outer": "int inner(void); int outer(void) { return inner(); }",
+               "opens": "#include <dlfcn.h>\nint main(int count, char **words) { (void)count; return !dlopen(words[1], RTLD_NOW); }"}
+    for name, text in sources.items():
+        (tmp_path / f"{name}.c").write_text(text)
+    shared = ["-shared", "-fPIC"]
+    for name, more in {"libinner.so": ["inner.c", *shared], "outer.so": ["outer.c", *shared, "-L.", "-linner", "-Wl,-rpath,$ORIGIN"],
+                       "opens": ["opens.c"]}.items():
+        subprocess.run(["gcc", "-o", name, *more], cwd=tmp_path, check=True, timeout=60)
+    done = sonde("memcheck", "-q", "--leak-check=no", "--", tmp_path / "opens", tmp_path / "outer.so", timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -2,6 +2,7 @@
 they print what they print natively."""
 import functools
 import http.server
+import os
 import re
 import shutil
 import subprocess
@@ -66,6 +67,36 @@ def test_curl(tmp_path):
                               stderr=subprocess.PIPE, text=True, timeout=300, check=True)
         server.shutdown()
     assert (errors_of(done.stderr), done.stdout) == ([], "a page\n" * 5000)
+
+
+@pytest.fixture
+def display(tmp_path):
+    """Of an X server of its own, which chooses a number that is free."""
+    if not shutil.which("Xvfb"):
+        pytest.skip("Xvfb is not installed")
+    server = subprocess.Popen(["Xvfb", "-displayfd", "1", "-screen", "0", "800x600x24", "-nolisten", "tcp"], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True)
+    yield ":" + server.stdout.readline().strip()
+    server.terminate()
+    server.wait(timeout=60)
+
+
+DIALOGS = {
+    "message": (["--info", "--text=a message", "--timeout=1"], 5),
+    "list": (["--list", "--column=name", "--column=size", *(str(i) for i in range(60)), "--timeout=1"], 5),
+    "form": (["--forms", "--add-entry=name", "--add-password=word", "--add-calendar=day", "--timeout=1"], 5),
+}
+
+
+@pytest.mark.skipif(not shutil.which("zenity"), reason="zenity is not installed")
+@pytest.mark.parametrize("name", DIALOGS)
+def test_gtk(tmp_path, display, name):
+    """A dialog of GTK's, which goes away by itself."""
+    words, status = DIALOGS[name]
+    settings = {**os.environ, "DISPLAY": display, "HOME": str(tmp_path), "GSETTINGS_BACKEND": "memory", "NO_AT_BRIDGE": "1", "GIO_USE_VFS": "local"}
+    done = subprocess.run([SONDE, "memcheck", "-q", "--leak-check=no", f"--log-file={tmp_path}/log", "--", shutil.which("zenity"), *words],
+                          env=settings, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=300)
+    assert (done.returncode, errors_of((tmp_path / "log").read_text())) == (status, [])
 
 
 def places(log):

@@ -13,7 +13,7 @@
  *
  * What may be read beyond the end of a block without being used: vector code reads whole vectors. Of loads of 8 bytes and more that are
  * aligned to their size one addressable byte is enough (--partial-loads-ok=yes). Vector loads of the C library and of the dynamic
- * linker are not checked at all: they read ahead of the end that they look for, never into a page that they may not read; what
+ * linker, by halves as well, are not checked at all: they read ahead of the end that they look for, never into a page that they may not read; what
  * their functions are given is looked at when they are called (strings.c).
  */
 #include "checks.h"
@@ -587,6 +587,15 @@ static bool is_access(const sn_operand *operand) {
     return operand->place == SN_PLACE_MEMORY && (operand->role & SN_ROLE_BOTH) && operand->size != 0;
 }
 
+/** Whether what is read goes, in one or by halves, into a vector. */
+static bool is_vector_load(const sn_operand *read, const sn_operand *operands, unsigned count) {
+    bool is_half = false;
+    for (unsigned i = 0; i < count; i++) {
+        is_half |= operands[i].place == SN_PLACE_VECTOR && (operands[i].role & SN_ROLE_WRITTEN) && read->size == VECTOR / 2;
+    }
+    return read->role == SN_ROLE_READ && (read->size >= VECTOR || is_half);
+}
+
 void mc_checks_insert_at(sn_block *block, unsigned index) {
     const sn_instruction *instruction = sn_block_instruction(block, index);
     unsigned count;
@@ -608,7 +617,7 @@ void mc_checks_insert_at(sn_block *block, unsigned index) {
     }
     for (unsigned i = 0; i < count; i++) {
         const sn_operand *operand = &operands[i];
-        bool is_ahead = current.in_library && operand->role == SN_ROLE_READ && operand->size >= VECTOR;
+        bool is_ahead = current.in_library && is_vector_load(operand, operands, count);
         if (is_access(operand) && !is_ahead && !needs_no_check(operand)) {
             check_operand(block, i, new_site(instruction, operand->size, operand->role, current.in_library));
         }
