@@ -94,6 +94,7 @@ typedef enum sn_flow_class {
     SN_FLOW_LANE_BITS,        /**< bit N of the destination depends on lane N (source_lane_size) of the sources (compares and
                                    tests into masks); bits without a lane are zero */
     SN_FLOW_BIT_LANES,        /**< all bits of lane N are bit N of the source */
+    SN_FLOW_TOLD,             /**< as SN_FLOW_ANY, but what the processor tells of itself: the sources only choose what */
     SN_FLOW_CLASSES,
 } sn_flow_class;
 

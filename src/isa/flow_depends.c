@@ -49,6 +49,7 @@ static const char *const class_names[SN_FLOW_CLASSES] = {
     [SN_FLOW_SIGN_MASK] = "sign-mask",
     [SN_FLOW_LANE_BITS] = "lane-bits",
     [SN_FLOW_BIT_LANES] = "bit-lanes",
+    [SN_FLOW_TOLD] = "told",
 };
 
 const char *sn_flow_class_name(unsigned class) { return class < SN_FLOW_CLASSES ? class_names[class] : "?"; }

@@ -13,6 +13,7 @@ enum {
     SHAPE_NONE,
     SHAPE_NOTHING,     /**< writes nothing that has a shadow */
     SHAPE_ANY,         /**< left to the rule for all */
+    SHAPE_TELL,        /**< registers that are not named <- class(registers that are not named) */
     SHAPE_MOVE,        /**< first <- second, as it is */
     SHAPE_EXTEND,      /**< first <- class(second), which is shorter */
     SHAPE_WIDEN,       /**< the accumulator into itself or the data register */
@@ -792,6 +793,19 @@ static bool add_any(sn_flowing *f, const sn_flow_rule *rule) {
     return false;
 }
 
+static bool is_general(const sn_operand *operand, uint8_t role) { return operand->place == SN_PLACE_GENERAL && (operand->role & role); }
+
+static bool add_tell(sn_flowing *f, const sn_flow_rule *rule) {
+    for (unsigned to = 0; to < f->operand_count; to++) {
+        if (!is_general(&f->operands[to], SN_ROLE_WRITTEN)) continue;
+        sn_flow *flow = sn_flow_to(f, rule->kind, sn_flow_whole(f, (uint8_t)to));
+        for (unsigned from = 0; from < f->operand_count; from++)
+            if (is_general(&f->operands[from], SN_ROLE_READ)) sn_flow_from(flow, sn_flow_whole(f, (uint8_t)from));
+        sn_flow_clear_rest(f, (uint8_t)to);
+    }
+    return true;
+}
+
 /* --------------------------------------------------------------------------- table */
 
 typedef bool shape_function(sn_flowing *f, const sn_flow_rule *rule);
@@ -799,6 +813,7 @@ typedef bool shape_function(sn_flowing *f, const sn_flow_rule *rule);
 static shape_function *const shapes[SHAPES] = {
     [SHAPE_NOTHING] = add_nothing,
     [SHAPE_ANY] = add_any,
+    [SHAPE_TELL] = add_tell,
     [SHAPE_MOVE] = add_move,
     [SHAPE_EXTEND] = add_extend,
     [SHAPE_WIDEN] = add_widen,
@@ -887,6 +902,7 @@ static const sn_flow_rule rules[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
     ROW(CMPSQ, STRING_COMPARE, SUBTRACT),
     ROW(CMPSW, STRING_COMPARE, SUBTRACT),
     ROW(CMPXCHG, COMPARE_EXCHANGE, ANY),
+    ROW(CPUID, TELL, TOLD),
     ROW(CQO, SIGN_FILL, SHIFT_ARITHMETIC),
     ROW(CWD, SIGN_FILL, SHIFT_ARITHMETIC),
     ROW(CWDE, WIDEN, SIGN_EXTEND),
@@ -960,6 +976,7 @@ static const sn_flow_rule rules[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
     ROW(TZCNT, COUNT_ZEROS, TRAILING_ZEROS),
     ROW(XADD, ADD_EXCHANGE, ADD),
     ROW(XCHG, EXCHANGE, COPY),
+    ROW(XGETBV, TELL, TOLD),
     ROW(XOR, BINARY, XOR),
 };
 
