@@ -135,6 +135,10 @@ typedef struct sn_table {
     as it is touched. Returns whether there is so much address space. */
 #define sn_table_reserve(table, most) sn_table_set_aside(&(table)->core, (most), sizeof *(table)->entries)
 
+/** Make room for `count` entries more at once, rather than by growing again and again: what a table has grown out of is memory that has been
+    touched, and in a reserved one stays. Never from SN_FAST functions. */
+#define sn_table_prepare(table, count) sn_table_widen(&(table)->core, (count), SN_TABLE_SHAPE(table))
+
 /** Remove all entries, keep the memory. */
 #define sn_table_clear(table) sn_table_empty(&(table)->core, sizeof *(table)->entries)
 
@@ -165,6 +169,7 @@ typedef uint64_t __attribute__((may_alias)) sn_table_word;
 void sn_table_grow(sn_table *table, size_t words, size_t size);
 /** SN_FAST. Returns false if no larger one finds room. */
 bool sn_table_grow_reserved(sn_table *table, size_t words, size_t size);
+void sn_table_widen(sn_table *table, size_t count, size_t words, size_t size);
 /** SN_FAST. */
 void sn_table_close_hole(sn_table *table, sn_table_word *hole, size_t words, size_t size);
 bool sn_table_set_aside(sn_table *table, size_t most, size_t size);

@@ -90,6 +90,33 @@ bool sn_table_set_aside(sn_table *table, size_t most, size_t size) {
     return true;
 }
 
+/** How much room it takes to have so many entries without growing. */
+static size_t room_for(size_t count, size_t size) {
+    size_t room = first_room(size);
+    while (room / 8 * 5 <= count)
+        room *= 2;
+    return room;
+}
+
+void sn_table_widen(sn_table *table, size_t count, size_t words, size_t size) {
+    size_t room = room_for(table->used + count, size);
+    if (!count || room <= table->room)
+        return;
+    if (table->reserved) {
+        size_t left = table->reserved_size - (size_t)((char *)table->entries - (char *)table->reserved);
+        bool is_empty = !table->used && !table->has_zero;
+        if (is_empty && bytes_of(room, size) <= left) { /* there is nothing to be moved, and all memory behind it is zero */
+            table->room = room;
+            return;
+        }
+    } else if (!table->room) {
+        *table = (sn_table){.entries = sn_pages_allocate(bytes_of(room, size)), .room = room};
+        return;
+    }
+    while (table->room < room)
+        sn_table_grow(table, words, size);
+}
+
 /** An entry further on moves into the hole if its home does not lie between the two. */
 SN_FAST void sn_table_close_hole(sn_table *table, sn_table_word *hole_entry, size_t words, size_t size) {
     size_t mask = table->room - 1, hole = (size_t)((char *)hole_entry - (char *)table->entries) / size;

@@ -150,6 +150,33 @@ static void a_reserved_table_grows_and_ends(void **state) {
     sn_table_release(&table);
 }
 
+/** Room made before: the table is where it was, and does not grow. */
+static void room_is_made_at_once(void **state) {
+    (void)state;
+    SN_TABLE(wide_entry) table = {0}, reserved = {0};
+    sn_table_prepare(&table, 0);
+    assert_int_equal(table.core.room, 0);
+    assert_true(sn_table_reserve(&reserved, KEYS));
+    for (size_t done = 0; done < KEYS; done += KEYS / 2) { /* at first they are empty, and then not */
+        sn_table_prepare(&table, KEYS / 2);
+        sn_table_prepare(&reserved, KEYS / 2);
+        const void *entries = table.entries, *reserved_entries = reserved.entries;
+        assert_true(done || reserved_entries == reserved.core.reserved);
+        for (size_t key = done; key < done + KEYS / 2; key++) {
+            sn_table_insert(&table, key_of(key), NULL)->value = key;
+            assert_true(insert_fast(&reserved, key_of(key), key));
+        }
+        assert_ptr_equal(table.entries, entries);
+        assert_ptr_equal(reserved.entries, reserved_entries);
+    }
+    for (size_t key = 0; key < KEYS; key++) {
+        assert_int_equal(sn_table_find(&table, key_of(key))->value, key);
+        assert_int_equal(sn_table_find(&reserved, key_of(key))->value, key);
+    }
+    sn_table_release(&table);
+    sn_table_release(&reserved);
+}
+
 /** Keys as programs have them: what differs in few bits, high ones alone included, must not fall together. */
 static void common_keys_do_not_fall_together(void **state) {
     (void)state;
@@ -177,6 +204,7 @@ int main(void) {
         cmocka_unit_test(the_loop_sees_each_entry_once),
         cmocka_unit_test(pointers_are_keys),
         cmocka_unit_test(a_reserved_table_grows_and_ends),
+        cmocka_unit_test(room_is_made_at_once),
         cmocka_unit_test(common_keys_do_not_fall_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,10 +41,10 @@ static void instrument(sn_block *block) {
     sn_block_set_data(block, cache_record_new(block));
 }
 
-static void report(void) {
+static void report(bool is_end) {
     cache_summary summary;
     cache_profile profile;
-    cache_summarise(&summary);
+    cache_summarise(&summary, is_end);
     cache_profile_make(&profile, &summary);
     cache_profile_write(&profile);
     cache_print_summary(&sn_tool_descriptor, &profile);
@@ -52,10 +52,14 @@ static void report(void) {
     cache_summary_free(&summary);
 }
 
+static void end(void) {
+    report(true);
+}
+
 /** Asked for from outside: all until now, but for what other threads have not yet handed over. */
 static void dump(sn_thread *thread) {
     cache_flush(thread);
-    report();
+    report(false);
 }
 
 SN_EXPORT const sn_tool sn_tool_descriptor = {
@@ -71,5 +75,5 @@ SN_EXPORT const sn_tool sn_tool_descriptor = {
     .fork_child = cache_thread_fork_child,
     .interrupted = cache_thread_interrupted,
     .dump = dump,
-    .end = report,
+    .end = end,
 };

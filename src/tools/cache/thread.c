@@ -84,13 +84,16 @@ static void add_counters(cache_summary *summary, const sn_thread *thread) {
     }
 }
 
+/** Adding what there is of sites; either of those in sites.h. */
+typedef void add_sites(cache_sites *to, const cache_sites *from);
+
 /** Cuts are counted after the entries that they belong to, and so added before them. */
-static void add_thread(cache_summary *summary, const sn_thread *thread, const cache_thread *its) {
-    cache_sites_add(&summary->sites, &its->sites);
+static void add_thread(cache_summary *summary, const sn_thread *thread, const cache_thread *its, add_sites *add) {
+    add(&summary->sites, &its->sites);
     cache_tally_add(&summary->tally, &its->tally);
     add_counters(summary, thread);
     if (its->branches != NULL) {
-        cache_sites_add(&summary->sites, &its->branches->sites);
+        add(&summary->sites, &its->branches->sites);
     }
 }
 
@@ -100,7 +103,7 @@ void cache_thread_end(sn_thread *thread) {
         return;
     }
     pthread_mutex_lock(&dead_lock);
-    add_thread(&dead, thread, mine);
+    add_thread(&dead, thread, mine, cache_sites_add);
     pthread_mutex_unlock(&dead_lock);
     sn_thread_set_data(thread, NULL);
     if (mine->simulation != NULL) {
@@ -132,14 +135,20 @@ void cache_thread_fork_child(sn_thread *thread) {
     }
 }
 
+typedef struct summarising {
+    cache_summary *summary;
+    add_sites *add;
+} summarising;
+
 static void visit_thread(sn_thread *thread, void *data) {
+    const summarising *how = data;
     const cache_thread *its = sn_thread_data(thread);
     if (its != NULL) {
-        add_thread(data, thread, its);
+        add_thread(how->summary, thread, its, how->add);
     }
 }
 
-void cache_summarise(cache_summary *summary) {
+void cache_summarise(cache_summary *summary, bool is_end) {
     *summary = (cache_summary){0};
     pthread_mutex_lock(&dead_lock);
     sn_vector_extend(&summary->values, dead.values.count);
@@ -149,7 +158,8 @@ void cache_summarise(cache_summary *summary) {
     cache_sites_add(&summary->sites, &dead.sites);
     cache_tally_add(&summary->tally, &dead.tally);
     pthread_mutex_unlock(&dead_lock);
-    sn_threads_visit(visit_thread, summary);
+    summarising how = {summary, is_end ? cache_sites_join : cache_sites_add};
+    sn_threads_visit(visit_thread, &how);
 }
 
 void cache_summary_free(cache_summary *summary) {

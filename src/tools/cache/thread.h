@@ -32,7 +32,8 @@ void cache_thread_branches(const sn_batch *batch);
 /** What was counted so far is the parent's; the child's caches are as warm as they were. */
 void cache_thread_fork_child(sn_thread *thread);
 
-void cache_summarise(cache_summary *summary);
+/** `is_end`: no thread ends, or goes on, as long as the summary is read. */
+void cache_summarise(cache_summary *summary, bool is_end);
 void cache_summary_free(cache_summary *summary);
 
 #endif

@@ -34,6 +34,7 @@ void calls_arcs_clear(calls_arcs *arcs) {
 
 void calls_arcs_add(calls_arcs *to, const calls_arcs *from) {
     calls_arcs seen = sn_table_view(from);
+    sn_table_prepare(to, sn_table_count(&seen));
     sn_table_each(&seen, arc) {
         if (!calls_arc_is_empty(arc)) {
             calls_arc *sum = calls_arcs_find(to, &arc->key);

@@ -30,6 +30,7 @@ void calls_cells_clear(calls_cells *cells) {
 
 void calls_cells_add(calls_cells *to, const calls_cells *from) {
     calls_cells seen = sn_table_view(from);
+    sn_table_prepare(to, sn_table_count(&seen));
     sn_table_each(&seen, cell) {
         if (cell->count != 0) {
             calls_cells_count(to, calls_cell_context(cell), calls_cell_counter(cell), cell->count);

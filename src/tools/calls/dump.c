@@ -60,7 +60,7 @@ static void write_account(const calls_account *account, void *data) {
 static void write_all(dumping *dump, sn_thread *thread) {
     pthread_mutex_lock(&lock);
     dump->heading.part = ++parts_written;
-    calls_accounts_visit(write_account, dump);
+    calls_accounts_visit(write_account, dump, dump->is_last);
     if (!dump->is_last) {
         calls_accounts_zero(thread);
     }

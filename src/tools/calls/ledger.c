@@ -238,6 +238,7 @@ void calls_ledger_contexts(calls_ledger *ledger, uint32_t context, uint32_t call
 }
 
 void calls_ledger_add(calls_bills *to, const calls_ledger *ledger, const uint64_t *totals) {
+    sn_table_prepare(to, sn_table_count(&ledger->bills));
     sn_table_each(&ledger->bills, place) {
         calls_bill *sum = sn_table_insert(to, place->key, NULL);
         for (unsigned event = 0; event < CALLS_SIMULATED_EVENTS; event++) {

@@ -174,13 +174,14 @@ static const uint64_t *data_totals(const calls_simulated *simulated) {
     return (simulated->caches == NULL ? &nothing : cache_simulation_totals(simulated->caches))->counts;
 }
 
-void calls_simulated_add(calls_simulated_sum *sum, calls_simulated *simulated) {
+void calls_simulated_add(calls_simulated_sum *sum, calls_simulated *simulated, bool stays) {
+    void (*add)(cache_sites *to, const cache_sites *from) = stays ? cache_sites_join : cache_sites_add;
     if (simulated == NULL) {
         return;
     }
     pthread_mutex_lock(&simulated->lock);
-    cache_sites_add(&sum->sites, &simulated->sites);
-    cache_sites_add(&sum->sites, &simulated->branches.sites);
+    add(&sum->sites, &simulated->sites);
+    add(&sum->sites, &simulated->branches.sites);
     calls_ledger_add(&sum->bills, &simulated->data, data_totals(simulated));
     calls_ledger_add(&sum->bills, &simulated->branching, simulated->branches.totals.counts);
     pthread_mutex_unlock(&simulated->lock);

@@ -44,7 +44,8 @@ typedef struct calls_simulated_sum {
     calls_bills bills;  /**< of calls */
 } calls_simulated_sum;
 
-void calls_simulated_add(calls_simulated_sum *sum, calls_simulated *simulated);
+/** `stays`: no thread ends, or goes on, as long as the sum is read. */
+void calls_simulated_add(calls_simulated_sum *sum, calls_simulated *simulated, bool stays);
 void calls_simulated_sum_free(calls_simulated_sum *sum);
 
 /** What was counted until now is forgotten. */

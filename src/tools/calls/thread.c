@@ -177,7 +177,8 @@ static void add_counters(calls_account *account, const sn_thread *thread, const 
     add_values(account, thread, its, first, end);
 }
 
-static void add_thread(calls_account *account, sn_thread *thread, calls_thread *its) {
+/** `stays`: see calls_simulated_add(). */
+static void add_thread(calls_account *account, sn_thread *thread, calls_thread *its, bool stays) {
     bool needs_cells = calls_separates() && account->cells.core.room == 0;
     if ((account->arcs.core.room == 0 && !calls_arcs_init(&account->arcs)) ||
         (needs_cells && !calls_cells_init(&account->cells))) {
@@ -188,7 +189,7 @@ static void add_thread(calls_account *account, sn_thread *thread, calls_thread *
     calls_cells_add(&account->cells, &its->separated.cells);
     add_open_calls(thread, its, &account->arcs, account->values.items);
     add_system(&account->system, &its->system);
-    calls_simulated_add(&account->simulated, its->simulated);
+    calls_simulated_add(&account->simulated, its->simulated, stays);
 }
 
 static void free_account(calls_account *account) {
@@ -214,7 +215,7 @@ void calls_thread_end(sn_thread *thread) {
         return;
     }
     pthread_mutex_lock(&lock);
-    add_thread(account_of_ended(mine->number), thread, mine);
+    add_thread(account_of_ended(mine->number), thread, mine, false);
     pthread_mutex_unlock(&lock);
     sn_thread_set_data(thread, NULL);
     *sn_slot_of(thread, calls_current.thread) = 0;
@@ -249,6 +250,7 @@ typedef struct collecting {
     calls_account *sum; /**< NULL: threads are visited one by one */
     void (*visit)(const calls_account *account, void *data);
     void *data;
+    bool is_end;
 } collecting;
 
 static void visit_thread(sn_thread *thread, void *data) {
@@ -258,16 +260,16 @@ static void visit_thread(sn_thread *thread, void *data) {
         return;
     }
     if (how->sum != NULL) {
-        add_thread(how->sum, thread, its);
+        add_thread(how->sum, thread, its, how->is_end);
         return;
     }
     calls_account account = {.thread = its->number};
-    add_thread(&account, thread, its);
+    add_thread(&account, thread, its, how->is_end);
     how->visit(&account, how->data);
     free_account(&account);
 }
 
-void calls_accounts_visit(void (*visit)(const calls_account *account, void *data), void *data) {
+void calls_accounts_visit(void (*visit)(const calls_account *account, void *data), void *data, bool is_end) {
     calls_account sum = {0};
     pthread_mutex_lock(&lock);
     if (calls_current.separates_threads) {
@@ -279,7 +281,7 @@ void calls_accounts_visit(void (*visit)(const calls_account *account, void *data
         sn_vector_clear(&ended);
     }
     pthread_mutex_unlock(&lock);
-    collecting how = {.sum = calls_current.separates_threads ? NULL : &sum, .visit = visit, .data = data};
+    collecting how = {.sum = calls_current.separates_threads ? NULL : &sum, .visit = visit, .data = data, .is_end = is_end};
     sn_threads_visit(visit_thread, &how);
     if (how.sum != NULL) {
         visit(&sum, data);

@@ -49,8 +49,8 @@ void calls_thread_branches(const sn_batch *batch);
 void calls_threads_init(void);
 
 /** Call `visit` with an account of each thread, ended ones included, or with one of them all. Calls that go on are
-    counted as if they ended now. */
-void calls_accounts_visit(void (*visit)(const calls_account *account, void *data), void *data);
+    counted as if they ended now. `is_end`: no thread goes on any more. */
+void calls_accounts_visit(void (*visit)(const calls_account *account, void *data), void *data, bool is_end);
 
 /** What was counted until now is forgotten, in all threads. `thread`: the one that calls. */
 void calls_accounts_zero(sn_thread *thread);

@@ -144,6 +144,7 @@ static const uint64_t *find_apart(const cache_sites *sites, uint32_t context, ui
 }
 
 const uint64_t *cache_site_find_in(const cache_sites *sites, uint32_t context, uint32_t site) {
+    sites = sites->joined != NULL ? sites->joined : sites;
     if (context != 0) {
         return find_apart(sites, context, site);
     }
@@ -165,6 +166,7 @@ static void add_page(cache_sites *to, const page *from, uint32_t first_site) {
 }
 
 static void add_apart(cache_sites *to, const cache_sites *from) {
+    sn_table_prepare(&to->apart, sn_table_count(&from->apart));
     sn_table_each(&from->apart, added) {
         uint64_t *sums = cache_site_counters_in(to, (uint32_t)added->key.context, (uint32_t)added->key.site);
         for (unsigned i = 0; i < CACHE_SITE_COUNTERS; i++) {
@@ -173,7 +175,30 @@ static void add_apart(cache_sites *to, const cache_sites *from) {
     }
 }
 
+static bool is_empty(const cache_sites *sites) {
+    return sites->joined == NULL && __atomic_load_n(&sites->chapters, __ATOMIC_ACQUIRE) == NULL && sn_table_count(&sites->apart) == 0;
+}
+
+/** Have of its own what is joined. */
+static void separate(cache_sites *sites) {
+    const cache_sites *joined = sites->joined;
+    sites->joined = NULL;
+    if (joined != NULL) {
+        cache_sites_add(sites, joined);
+    }
+}
+
+void cache_sites_join(cache_sites *to, const cache_sites *from) {
+    if (is_empty(to)) {
+        to->joined = from->joined != NULL ? from->joined : from;
+    } else if (!is_empty(from)) {
+        cache_sites_add(to, from);
+    }
+}
+
 void cache_sites_add(cache_sites *to, const cache_sites *from) {
+    from = from->joined != NULL ? from->joined : from;
+    separate(to);
     add_apart(to, from);
     cache_site_chapter **chapters = __atomic_load_n(&from->chapters, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; chapters != NULL && i < CHAPTERS; i++) {

@@ -38,6 +38,7 @@ typedef struct cache_site_apart {
 
 /** All zero is a valid, empty table. */
 typedef struct cache_sites {
+    const struct cache_sites *joined;     /**< cache_sites_join(): what is in that one, and nothing else; else NULL */
     struct cache_site_chapter **chapters; /**< of context 0 */
     struct cache_site_block *blocks;      /**< what their memory is taken from */
     SN_TABLE(cache_site_apart) apart;     /**< of all others */
@@ -74,6 +75,10 @@ static inline const uint64_t *cache_site_find(const cache_sites *sites, uint32_t
 
 /** Add all of `from` to `to`. */
 void cache_sites_add(cache_sites *to, const cache_sites *from);
+
+/** The same, where `from` stays where it is and counts nothing more in contexts, as long as `to` is read: if `to` was empty, nothing is
+    copied. In a large program that is half of all memory. */
+void cache_sites_join(cache_sites *to, const cache_sites *from);
 
 /** Forget all that was counted; the context stays. */
 void cache_sites_free(cache_sites *sites);
