@@ -24,6 +24,20 @@ class Profile:
         return self.self_costs[function] + sum(cost for (caller, _), cost in self.inclusive.items() if caller == function)
 
 
+class _Positions:
+    """Those of costs and jumps, which may be distances from the ones before."""
+    def __init__(self):
+        self.last = []
+
+    def resolve(self, words, begins_with_address):
+        found = []
+        for i, word in enumerate(words):
+            last = self.last[i] if i < len(self.last) else 0
+            found.append(last + int(word) if word[0] in "+-" else last if word == "*" else int(word, 0))
+        self.last = found
+        return [hex(number) if begins_with_address and i == 0 else str(number) for i, number in enumerate(found)]
+
+
 class _Names:
     def __init__(self):
         self.known = {}
@@ -38,7 +52,7 @@ class _Names:
 
 
 def read(path):
-    profile, functions, objects = Profile(), _Names(), _Names()
+    profile, functions, objects, places = Profile(), _Names(), _Names(), _Positions()
     object_file = ""
     function = callee = pending = jump = None
     for line in path.read_text().splitlines():
@@ -63,10 +77,10 @@ def read(path):
         elif match:
             if match[1] not in ("fl", "fi", "fe", "cfi", "cfl", "jfi"):
                 profile.headers[match[1]] = match[2]
-        elif re.match(r"\d", line):
+        elif re.match(r"[\d+*-]", line):
             words = line.split()
-            positions = len(profile.headers.get("positions", "line").split())
-            position, costs = words[0], [int(word) for word in words[positions:]]
+            kinds = profile.headers.get("positions", "line").split()
+            position, costs = places.resolve(words[:len(kinds)], kinds[0] == "instr")[0], [int(word) for word in words[len(kinds):]]
             if jump:
                 taken, *executed = map(int, jump[0].split("/"))
                 profile.jumps[function, position, jump[1]] += taken

@@ -159,6 +159,22 @@ def test_no_lines(program, tmp_path):
     assert profile.self_costs["inner"] == INNER
 
 
+@pytest.mark.parametrize("options", [(), ("--dump-instr=yes", "--collect-jumps=yes"), ("--dump-line=no",)])
+def test_positions_by_distance(program, tmp_path, options):
+    """Whether they are written so or not, all is at the same place, for callgrind_annotate as well."""
+    said, annotated, texts = [], [], []
+    for compresses in ("yes", "no"):
+        said.append(profile_of(program, tmp_path, f"--compress-pos={compresses}", *options))
+        texts.append((tmp_path / "out").read_text())
+        if "--dump-line=no" not in options: # of which it warns
+            annotated.append(subprocess.run(["callgrind_annotate", "--tree=both", tmp_path / "out"], capture_output=True, text=True,
+                                            check=True, timeout=60).stdout)
+    assert re.search(r"^[+*-]", texts[0], re.M) and not re.search(r"^[+*-]", texts[1], re.M)
+    said[0].headers.pop("pid"), said[1].headers.pop("pid")
+    assert said[0] == said[1]
+    assert len({re.sub(r"PID \d+", "", text) for text in annotated}) <= 1
+
+
 def test_toggle_collect(program, tmp_path):
     profile = profile_of(program, tmp_path, "--toggle-collect=outer")
     assert profile.self_costs == {"outer": 3 * 5, "inner": INNER, "strings": STRINGS}

@@ -20,7 +20,7 @@
 SN_EXPORT extern const sn_tool sn_tool_descriptor;
 
 calls_settings calls_current = {
-    .dumps_lines = true, .compresses_names = true, .collects_at_start = true, .skips_stubs = true, .levels = 1};
+    .dumps_lines = true, .compresses_names = true, .compresses_positions = true, .collects_at_start = true, .skips_stubs = true, .levels = 1};
 
 static const char *file = "callgrind.out.%p";
 static bool instruments_at_start = true;
@@ -30,6 +30,7 @@ static const sn_option options[] = {
     {"dump-line", SN_OPTION_FLAG, &calls_current.dumps_lines, "yes", NULL, "costs by source line"},
     {"dump-instr", SN_OPTION_FLAG, &calls_current.dumps_instructions, "no", NULL, "costs by instruction"},
     {"compress-strings", SN_OPTION_FLAG, &calls_current.compresses_names, "yes", NULL, "write each name once"},
+    {"compress-pos", SN_OPTION_FLAG, &calls_current.compresses_positions, "yes", NULL, "write near positions by their distance"},
     {"collect-jumps", SN_OPTION_FLAG, &calls_current.collects_jumps, "no", NULL, "count jumps inside of functions"},
     {"collect-systime", SN_OPTION_CHOICE, &calls_current.system_time, "no", "no|msec|usec|nsec",
      "count system calls and measure their time"},

@@ -15,6 +15,7 @@ typedef struct calls_settings {
     bool dumps_instructions;     /**< --dump-instr */
     bool dumps_lines;            /**< --dump-line */
     bool compresses_names;       /**< --compress-strings */
+    bool compresses_positions;   /**< --compress-pos */
     bool collects_jumps;
     bool separates_threads;
     bool skips_stubs;            /**< --skip-plt */

@@ -25,6 +25,7 @@ typedef struct writing {
     names objects, files, functions;
     const char *object, *file; /**< in force */
     bool is_new_file;          /**< no costs were written since that changed */
+    uint64_t address, line;    /**< the last position that was of costs or jumps: what readers take distances from */
 } writing;
 
 static const char nothing[] = "???";
@@ -54,12 +55,39 @@ static const char *or_nothing(const char *text) {
 
 /* ------------------------------------------------------------------------------- lines */
 
-static void write_position(writing *to, uint64_t address, unsigned line) {
+/** Of what is called, or jumped to. */
+static void write_target(writing *to, uint64_t address, unsigned line) {
     if (calls_current.dumps_instructions) {
         fprintf(to->stream, "0x%" PRIx64, address);
     }
     if (calls_current.dumps_lines) {
         fprintf(to->stream, calls_current.dumps_instructions ? " %u" : "%u", line);
+    }
+}
+
+/** A number, by its distance from the last one if that is a short one; Callgrind's manual, "Subposition Compression". */
+static void write_number(FILE *stream, uint64_t number, uint64_t *last, const char *format) {
+    enum { NEAR = 100 };
+    int64_t distance = (int64_t)(number - *last);
+    if (!calls_current.compresses_positions || distance <= -NEAR || distance >= NEAR) {
+        fprintf(stream, format, number);
+    } else if (distance == 0) {
+        putc('*', stream);
+    } else {
+        fprintf(stream, "%+" PRId64, distance);
+    }
+    *last = number;
+}
+
+static void write_position(writing *to, uint64_t address, unsigned line) {
+    if (calls_current.dumps_instructions) {
+        write_number(to->stream, address, &to->address, "0x%" PRIx64);
+    }
+    if (calls_current.dumps_instructions && calls_current.dumps_lines) {
+        putc(' ', to->stream);
+    }
+    if (calls_current.dumps_lines) {
+        write_number(to->stream, line, &to->line, "%" PRIu64);
     }
 }
 
@@ -97,7 +125,7 @@ static void write_call(writing *to, const calls_row *row) {
     }
     write_name(to, "cfn", &to->functions, callee, callee->name);
     fprintf(to->stream, "calls=%" PRIu64 " ", row->count);
-    write_position(to, row->key.target_address, row->key.target.line);
+    write_target(to, row->key.target_address, row->key.target.line);
     putc('\n', to->stream);
     write_position(to, row->key.address, row->key.place.line);
     write_costs(to, row->costs, false);
@@ -113,7 +141,7 @@ static void write_jump(writing *to, const calls_row *row) {
     } else {
         fprintf(to->stream, "jump=%" PRIu64 " ", row->count);
     }
-    write_position(to, row->key.target_address, row->key.target.line);
+    write_target(to, row->key.target_address, row->key.target.line);
     putc('\n', to->stream);
     write_position(to, row->key.address, row->key.place.line);
     putc('\n', to->stream);
