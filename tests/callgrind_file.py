@@ -1,6 +1,7 @@
 """A reader of Callgrind's format for tests: what a file says, with names resolved and nothing summed up that it does not."""
 
 import re
+import subprocess
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -51,7 +52,17 @@ class _Names:
         return self.known[match[1]]
 
 
+def complaints(path):
+    """What callgrind_annotate has to say of a file that it does not like."""
+    done = subprocess.run(["callgrind_annotate", "--auto=no", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+    told = re.findall(r"^(?:WARNING|Line \d+|.* at /\S*callgrind_annotate line).*", done.stdout, re.M | re.I)
+    return told + ([done.stdout] if done.returncode else [])
+
+
 def read(path):
+    """Of those that sonde calls has written, callgrind_annotate reads each, too."""
+    if "\ncreator: sonde " in path.read_text():
+        assert complaints(path) == []
     profile, functions, objects, places = Profile(), _Names(), _Names(), _Positions()
     object_file = ""
     function = callee = pending = jump = None
