@@ -8,7 +8,7 @@
 #include <sonde/tool.h>
 
 static bool marks, is_long;
-static sn_context inserted; /**< what inserted code found last */
+static sn_slot inserted;   /**< of each thread: what inserted code found last */
 static sn_counter counter; /**< 4711 in all threads */
 static int64_t wrong, left, alternate;
 
@@ -30,6 +30,7 @@ static void start(void) {
     sn_output_is_record("contexts.out");
     sn_contexts_enable();
     counter = sn_counter_new(1);
+    inserted = sn_slot_new();
     if (marks) sn_contexts_watch(counter, frame_left);
     if (!alternate) return;
     sn_versions_start(&(sn_versions){.instructions = {alternate, alternate}, .first = 1});
@@ -41,7 +42,7 @@ static void instrument(sn_block *block) {
     for (unsigned i = 0; i < sn_block_size(block); i++) {
         if (sn_block_instruction(block, i)->kind != SN_KIND_SYSCALL) continue;
         sn_insert_before(block, i);
-        sn_store(block, sn_constant(block, (uint64_t)(uintptr_t)&inserted), 0, sn_current_context(block), 4);
+        sn_slot_store(block, inserted, sn_current_context(block));
     }
 }
 
@@ -62,10 +63,14 @@ static void print_chain(sn_context context) {
     fputc('\n', file);
 }
 
-static void system_call_before(sn_thread *thread, const sn_system_call *call) {
-    if (!call->name || strcmp(call->name, "getppid") != 0) return;
+/** What a signal interrupts before it has a result is told once more when it is made again (docs/events.md): Go's scheduler sends some. */
+static bool is_interrupted(const sn_system_call *call) { return call->result == -512; }
+
+static void system_call_after(sn_thread *thread, const sn_system_call *call) {
+    if (!call->name || strcmp(call->name, "getppid") != 0 || is_interrupted(call)) return;
     sn_context context = sn_context_of(thread);
-    if (context != inserted && !(alternate && sn_thread_version(thread) == 0)) fprintf(sn_output(), "inserted code found another context: %u, not %u\n", inserted, context);
+    sn_context found = (sn_context)*sn_slot_of(thread, inserted);
+    if (context != found && !(alternate && sn_thread_version(thread) == 0)) fprintf(sn_output(), "inserted code found another context: %u, not %u\n", found, context);
     print_chain(context);
     if (is_long) sn_context_print(sn_output(), context, call->address, 0, "  ");
     fflush(sn_output());
@@ -80,5 +85,5 @@ static void thread_start(sn_thread *thread) { sn_counter_add(thread, counter, 47
 SN_EXPORT const sn_tool sn_tool_descriptor = {
     .interface = SN_TOOL_INTERFACE, .name = "contexts", .version = "1",
     .description = "prints calling contexts", .options = options, .start = start, .instrument = instrument,
-    .thread_start = thread_start, .system_call_before = system_call_before, .end = end,
+    .thread_start = thread_start, .system_call_after = system_call_after, .end = end,
 };
