@@ -57,6 +57,7 @@ FORMS = [
     ("bit cleared, 64 wide, extended registers", "", "mov $129, %r9d; mov %rbx, %r10; mov $2, %r11d; "
      "btr %r9, 8(%r10,%r11,8)", "M d+40 8"),
     ("table lookup", "", "mov $7, %al; xlat", "L d+7 1"),
+    ("table lookup, short address", "", "mov $1, %eax; shl $32, %rax; or %rax, %rbx; mov $7, %al; addr32 xlat", "L d+7 1"),
     ("store without cache", "", "movnti %eax, (%rbx)", "S d 4"),
     ("swap bytes", "movbe", "movbe (%rbx), %eax; movbe %ax, 8(%rbx)", "L d 4 S d+8 2"),
     ("checksum", "sse4_2", "crc32b (%rbx), %eax", "L d 1"),
@@ -76,6 +77,8 @@ FORMS = [
     ("push short", "", "pushw %ax", "S sp-2 2"),
     ("push constant", "", "push $5", "S sp-8 8"),
     ("push memory", "", "pushq (%rbx)", "L d 8 S sp-8 8"),
+    ("push with a prefix for addresses", "", "addr32 push %rax", "S sp-8 8"),
+    ("push memory at a short address", "", "mov $1, %eax; shl $32, %rax; or %rax, %rbx; pushq (%ebx)", "L d 8 S sp-8 8"),
     ("push relative to the stack", "", "pushq 8(%rsp)", "L sp+8 8 S sp-8 8"),
     ("pop", "", "pop %rax", "L sp 8"),
     ("pop to memory", "", "popq 8(%rbx)", "L sp 8 S d+8 8"),
@@ -93,6 +96,8 @@ FORMS = [
 
     # -- strings
     ("move string", "", "movsb", "L words 1 S d 1"),
+    ("move string, short addresses", "", "mov $1, %eax; shl $32, %rax; or %rax, %rsi; or %rax, %rdi; addr32 movsb", "L words 1 S d 1"),
+    ("compare strings, short addresses", "", "mov $1, %eax; shl $32, %rax; or %rax, %rsi; or %rax, %rdi; addr32 cmpsw", "L words 2 L d 2"),
     ("move string 8", "", "movsq", "L words 8 S d 8"),
     ("store string", "", "stosq", "S d 8"),
     ("load string", "", "lodsw", "L words 2"),

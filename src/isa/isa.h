@@ -179,6 +179,9 @@ bool sn_uses_below_stack(const uint8_t *code, size_t size, uint64_t pc);
 /** Whether addresses of memory operands, and counts of repetitions, are cut to 32 bits. */
 bool sn_has_narrow_addresses(const sn_insn *insn);
 
+/** Whether the address of a memory operand is: that of the stack, where the instruction does not name it, never is. */
+bool sn_operand_is_narrow(const sn_operand *operand, const sn_insn *insn);
+
 /** Where a memory operand of the instruction is, counted from its segment's base. */
 uint64_t sn_operand_offset(const sn_operand *operand, const sn_insn *insn, const uint64_t *general);
 

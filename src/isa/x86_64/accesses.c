@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "accessing.h"
+#include "emit.h"
 #include "tables.h"
 
 /* --------------------------------------------------------------------------- encoding */
@@ -268,11 +269,16 @@ bool sn_has_narrow_addresses(const sn_insn *insn) {
     return false;
 }
 
+bool sn_operand_is_narrow(const sn_operand *operand, const sn_insn *insn) {
+    bool is_stack = !operand->is_explicit && (operand->base == SN_RSP || operand->base == SN_RBP); /* push, pop, call, enter, leave, ... */
+    return !is_stack && sn_has_narrow_addresses(insn);
+}
+
 uint64_t sn_operand_offset(const sn_operand *operand, const sn_insn *insn, const uint64_t *general) {
     uint64_t offset = (uint64_t)operand->displacement;
     if (operand->base != SN_NO_REGISTER) offset += general[operand->base];
     if (operand->index != SN_NO_REGISTER) offset += general[operand->index] * operand->scale;
-    return sn_has_narrow_addresses(insn) ? (uint32_t)offset : offset;
+    return sn_operand_is_narrow(operand, insn) ? (uint32_t)offset : offset;
 }
 
 bool sn_accesses_vary(const sn_insn *insn) {

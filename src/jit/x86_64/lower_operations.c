@@ -27,7 +27,7 @@ void sn_lower_address(builder *b, const sn_insn *insn, const sn_operand *operand
         sn_emit_load_constant(&b->e, second, (uint64_t)operand->displacement);
         sn_emit_load_indexed(&b->e, reg, reg, second, 1, 0);
     }
-    if (operand->is_explicit && sn_has_narrow_addresses(insn)) sn_emit_truncate(&b->e, reg);
+    if (sn_operand_is_narrow(operand, insn)) sn_emit_truncate(&b->e, reg);
     if (!operand->segment) return;
     if (operand->segment == SN_SEGMENT_GS) sn_emit_load_thread(&b->e, second, SN_THREAD_CLIENT_BASE2);
     else if (!sn_features_read_bases()) sn_emit_load_thread(&b->e, second, SN_THREAD_CLIENT_BASE);
