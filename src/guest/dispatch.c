@@ -87,6 +87,20 @@ static void enter_block(sn_thread *thread, uint32_t block) {
     if (sn_settings_current.verify_blocks) sn_verify_enter(thread, block);
 }
 
+/** From the clean variant of a block into the middle of the full one, in front of whose instruction some is done already. False if there
+    is none, and the instruction has to begin again. */
+static bool enter_full(sn_thread *thread, uint32_t number) {
+    sn_exit_record *exit = sn_exit_record_at(number);
+    uint32_t block = sn_translate_full(exit->block);
+    uint32_t arrival = block ? sn_exit_arrival(exit, sn_block_record_at(block)) : 0;
+    if (!block || arrival == sn_block_record_at(block)->start) return false;
+    if (!sn_settings_current.no_links) sn_exit_link(number, block);
+    thread->resume = arrival;
+    thread->inside_call = true;
+    thread->call_generation = generation;
+    return true;
+}
+
 /** Through an exit of a block. */
 static void leave_by_exit(sn_thread *thread, uint32_t number) {
     sn_exit_record *exit = sn_exit_record_at(number);
@@ -100,6 +114,7 @@ static void leave_by_exit(sn_thread *thread, uint32_t number) {
         return;
     }
     if (!exit->site) sn_block_discard(exit->block);
+    if (exit->to_full && enter_full(thread, number)) return;
     if (exit->goes_back) sn_versions_note_head(thread->pc);
     uint32_t block = block_at(thread);
     if (block && exit->site && !sn_settings_current.no_links) sn_exit_link(number, block);
@@ -154,13 +169,18 @@ static void go_on(sn_thread *thread) {
 
 static bool is_block_exit(uint32_t exit) { return exit >= SN_EXIT_FIRST_BLOCK_EXIT; }
 
+/** Then the cache is emptied at the next boundary, where nothing has been done in front of the instruction. There is room for a block. */
+static bool goes_to_full(uint32_t exit) {
+    return is_block_exit(exit) && sn_exit_record_at(exit)->to_full && sn_cache_has_room();
+}
+
 /** Resume at thread->pc by translating or finding its block, under the lock. */
 static void with_lock(sn_thread *thread, uint32_t exit) {
     if (sn_versions_is_due(thread)) {
         sn_versions_change(thread);
         exit = SN_EXIT_RESUME;
     }
-    if (make_room(thread)) exit = SN_EXIT_RESUME;
+    if (!goes_to_full(exit) && make_room(thread)) exit = SN_EXIT_RESUME;
     sn_lock_acquire(&sn_jit_lock);
     switch (exit) {
     case SN_EXIT_INDIRECT: leave_by_branch(thread, false); break;

@@ -147,16 +147,22 @@ int32_t *sn_analysis_clients(sn_analysis_record *record) {
     return (int32_t *)(sn_analysis_iterations(record) + record->iteration_count);
 }
 
+uint16_t *sn_analysis_labels(sn_analysis_record *record) {
+    return (uint16_t *)(sn_analysis_clients(record) + record->instruction_count + 1);
+}
+
 uint32_t sn_analysis_new(const sn_block *block) {
     unsigned repeated = 0;
     for (unsigned i = 0; i < block->count; i++) repeated += block->iterations[i].present;
     size_t size = sizeof(sn_analysis_record) + block->entry_count * sizeof(sn_entry_counter) +
-                  repeated * sizeof(sn_iteration_counter) + (block->count + 1) * sizeof(int32_t);
+                  repeated * sizeof(sn_iteration_counter) + (block->count + 1) * sizeof(int32_t) +
+                  (block->is_full ? block->count * sizeof(uint16_t) : 0);
     uint32_t number = (uint32_t)sn_table_add(&analyses, (size + 15) & ~(size_t)15);
     sn_analysis_record *record = sn_analysis_record_at(number);
     *record = (sn_analysis_record){.data = block->data,
                                    .counter_count = (uint16_t)block->entry_count,
-                                   .instruction_count = (uint16_t)block->count};
+                                   .instruction_count = (uint16_t)block->count,
+                                   .has_labels = block->is_full};
     for (unsigned i = 0; i < block->entry_count; i++)
         sn_analysis_counters(record)[i] = (sn_entry_counter){block->entry[i].counter, block->entry[i].amount};
     for (unsigned i = 0; i < block->count; i++)
@@ -167,6 +173,7 @@ uint32_t sn_analysis_new(const sn_block *block) {
         sn_analysis_clients(record)[i] = (int32_t)(block->insns[i].pc - block->address);
     const sn_insn *last = &block->insns[block->count - 1];
     sn_analysis_clients(record)[block->count] = (int32_t)(last->pc + last->length - block->address);
+    if (block->is_full) memset(sn_analysis_labels(record), 0, block->count * sizeof(uint16_t));
     return number;
 }
 
@@ -195,6 +202,7 @@ static uint64_t client_key(unsigned version, uint64_t client) { return client | 
 void sn_block_publish(uint32_t number) {
     sn_block_record *block = sn_block_record_at(number);
     block->valid = true;
+    if (block->is_full) return; /* it is found by way of the clean one */
     address_table_set(&by_client, client_key(block->version, block->client), number);
 }
 
@@ -233,6 +241,11 @@ const sn_place *sn_place_of(const sn_block_record *block, uint64_t cache) {
     return &first[low];
 }
 
+uint32_t sn_exit_arrival(const sn_exit_record *exit, const sn_block_record *block) {
+    if (exit->to_full && block->is_full) return block->start + sn_analysis_labels(sn_analysis_record_at(block->analysis))[exit->index];
+    return exit->is_noted_call && block->called_entry ? block->called_entry : block->entry;
+}
+
 void sn_exit_link(uint32_t number, uint32_t target) {
     sn_exit_record *exit = sn_exit_record_at(number);
     sn_block_record *block = sn_block_record_at(target);
@@ -241,7 +254,7 @@ void sn_exit_link(uint32_t number, uint32_t target) {
     exit->next = block->incoming ? block->incoming : UINT32_MAX;
     block->incoming = number;
     bool passes_over = exit->is_noted_call && block->called_entry;
-    sn_patch_site(exit->site, passes_over ? block->called_entry : block->entry);
+    sn_patch_site(exit->site, sn_exit_arrival(exit, block));
     /* The pinned entry lies behind the called one. */
     bool alike = (passes_over || !block->called_entry) && exit->pinned_site && block->pinned_entry && exit->pinned_as == block->pinned_as;
     if (alike) sn_patch_site(exit->pinned_site, block->pinned_entry);

@@ -85,10 +85,13 @@ typedef struct sn_block_record {
     bool valid;
     bool checks_itself;    /**< compares its client code at entry */
     uint8_t version;       /**< of the code that it belongs to: it leads to blocks of the same only */
-    bool is_head;          /**< it counts down in both versions */
+    bool is_head : 1;      /**< it counts down in both versions */
+    bool is_full : 1;      /**< the full variant of a block that has a clean one, on its own */
     uint32_t landing;      /**< a block that is one call: cache address where its return arrives, 0 if it has none */
     uint32_t landing_delta;/**< its return address minus the block's */
     uint32_t analysis;     /**< index of its analysis record, 0 if none */
+    uint32_t full;         /**< of a block of which only the clean variant is there: the block with the full one, 0 if that was not
+                                made yet */
     uint32_t called_entry; /**< cache address of the direct entry for exits that are noted calls; 0: `entry` */
     uint32_t pinned_entry; /**< cache address of the direct entry for exits that are `pinned_as` this block; 0: none */
     uint16_t pinned_as;    /**< which registers are pinned there, and for what: comparable, 0 if none */
@@ -110,8 +113,10 @@ typedef struct sn_exit_record {
     uint32_t pinned_site;  /**< address of the displacement of a jump that is reached with registers pinned, which leads
                                 to behind it while it is not linked; 0: none */
     uint16_t pinned_as;    /**< as in the record of blocks */
-    bool goes_back;        /**< to this instruction, or to one at a lower address */
-    bool is_noted_call;    /**< inserted code has noted the call that leads here */
+    bool goes_back : 1;    /**< to this instruction, or to one at a lower address */
+    bool is_noted_call : 1;/**< inserted code has noted the call that leads here */
+    bool to_full : 1;      /**< leads into the full variant of the same block, to the label in front of instruction `index` */
+    uint8_t index;
 } sn_exit_record;
 
 typedef struct sn_entry_counter {
@@ -131,6 +136,7 @@ typedef struct sn_analysis_record {
     uint16_t counter_count;
     uint16_t iteration_count;
     uint16_t instruction_count;
+    bool has_labels;
     uint8_t pinned_pointer, pinned_scratch, pinned_trace; /**< in rows that are SN_PLACE_PINNED */
 } sn_analysis_record;
 
@@ -138,6 +144,8 @@ sn_entry_counter *sn_analysis_counters(sn_analysis_record *record);
 sn_iteration_counter *sn_analysis_iterations(sn_analysis_record *record);
 /** Each instruction's address minus the block's, and where the last one ends. */
 int32_t *sn_analysis_clients(sn_analysis_record *record);
+/** Of a full variant on its own: for each instruction, where its label is that the clean one leads to, from the block's start; 0: none. */
+uint16_t *sn_analysis_labels(sn_analysis_record *record);
 
 /** Behind a tool call in a block: where to go on. */
 typedef struct sn_call_record {
@@ -193,6 +201,8 @@ uint64_t sn_place_client(const sn_block_record *block, const sn_place *place);
 /** Row of the block's map that holds a cache address. */
 const sn_place *sn_place_of(const sn_block_record *block, uint64_t cache);
 
+/** Where an exit arrives at a block. */
+uint32_t sn_exit_arrival(const sn_exit_record *exit, const sn_block_record *block);
 /** Let an exit lead straight to a block. */
 void sn_exit_link(uint32_t exit, uint32_t block);
 

@@ -23,6 +23,8 @@
 #define BLOCKS (RUNTIME + RUNTIME_SIZE)
 /** Never translate with less room than this. */
 #define LEAST_ROOM 0x20000
+/** A block is not larger (places have offsets of 16 bits). */
+#define MOST_BYTES 0x10000
 
 uint64_t sn_runtime_enter_address;
 
@@ -65,6 +67,7 @@ uint8_t *sn_cache_cursor(size_t *room) {
 
 void sn_cache_commit(const uint8_t *end) { cursor = (uint8_t *)end; }
 bool sn_cache_full(void) { return limit - cursor < LEAST_ROOM; }
+bool sn_cache_has_room(void) { return limit - cursor >= MOST_BYTES; }
 size_t sn_cache_used(void) { return (size_t)(cursor - (uint8_t *)BLOCKS); }
 
 void sn_cache_clear(void) {

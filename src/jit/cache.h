@@ -20,6 +20,8 @@ uint8_t *sn_cache_cursor(size_t *room);
 void sn_cache_commit(const uint8_t *end);
 /** Whether the cache is so full that it should be emptied before the next translation. */
 bool sn_cache_full(void);
+/** Whether there is room for one more block, be it so full. */
+bool sn_cache_has_room(void);
 /** Empty it: no thread may be in it or come back to it. */
 void sn_cache_clear(void);
 bool sn_in_cache(uint64_t address);

@@ -39,6 +39,8 @@ struct sn_block {
     bool far;              /**< lies outside the low window */
     uint8_t version;       /**< of the code that it belongs to (versions.h) */
     bool is_head;          /**< it counts down in both versions */
+    bool is_split;         /**< if it has a clean variant, that is all that is made of it now */
+    bool is_full;          /**< it is made for its full variant, which is needed now */
     bool counts_down;      /**< the instructions that the thread has left in that version */
 
     void *data;

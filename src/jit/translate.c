@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "sonde/hash.h"
 #include "base/log.h"
 #include "base/settings.h"
 #include "jit/cache.h"
@@ -264,6 +265,28 @@ static bool is_instrumented(uint64_t client, uint32_t number) {
            number < sn_settings_current.bisect_blocks;
 }
 
+/** What the tool and the engine's services insert. */
+static void insert(uint32_t number) {
+    bool followed = follower.after && !bare;
+    if (followed) follower.before(&building);
+    if (is_instrumented(building.address, number)) SN_TELL_TOOL("instrument", tool->instrument(&building));
+    if (followed) follower.after(&building);
+    if (insert_own) insert_own(&building);
+}
+
+static void count_block(uint32_t number) {
+    sn_translate_statistics_current.blocks++;
+    sn_translate_statistics_current.instructions += building.count;
+    for (unsigned i = 0; i < building.count; i++)
+        sn_translate_statistics_current.client_bytes += building.insns[i].length;
+    if (sn_settings_current.dump_blocks || sn_settings_current.dump_block == number) sn_dump_block(&building, number);
+}
+
+/** Addresses of blocks that are small, but not their full variants: these must be made together with them, and be shorter. */
+static sn_hash too_large;
+
+static bool is_too_large(uint64_t client) { return sn_hash_get(&too_large, client, false); }
+
 /** A record for the block that is being made. */
 static uint32_t record_block(void) {
     uint32_t number = sn_block_new();
@@ -271,6 +294,7 @@ static uint32_t record_block(void) {
     record->client = building.address;
     record->version = building.version;
     record->is_head = building.is_head;
+    record->is_full = building.is_full;
     record->instructions = (uint16_t)building.count;
     record->checks_itself = building.checks_itself;
     return number;
@@ -289,23 +313,45 @@ uint32_t sn_translate(unsigned version, uint64_t client, uint64_t *fault) {
         building.version = (uint8_t)version;
         building.is_head = sn_versions_is_head(client);
         building.counts_down = building.is_head || version == SN_VERSION_COUNTED;
-        bool followed = follower.after && !bare;
-        if (followed) follower.before(&building);
-        if (is_instrumented(client, number)) SN_TELL_TOOL("instrument", tool->instrument(&building));
-        if (followed) follower.after(&building);
-        if (insert_own) insert_own(&building);
+        building.is_split = !sn_settings_current.verify_blocks && !is_too_large(client); /* verified blocks are compared as a whole */
+        insert(number);
         if (record_block() != number) sn_fail(SN_STATUS_ENGINE, "the tool's instrument callback translated a block");
         /* With much analysis code a block can be too large: half of it then. */
         limit = building.count / 2;
     } while (!sn_emit_block(&building, number) && limit);
     if (!sn_block_record_at(number)->size) sn_fail(SN_STATUS_ENGINE, "no room for a block in the code cache");
     sn_block_publish(number);
+    count_block(number);
+    return number;
+}
 
-    sn_translate_statistics_current.blocks++;
-    sn_translate_statistics_current.instructions += building.count;
-    for (unsigned i = 0; i < building.count; i++)
-        sn_translate_statistics_current.client_bytes += building.insns[i].length;
-    if (sn_settings_current.dump_blocks || sn_settings_current.dump_block == number) sn_dump_block(&building, number);
+/** The same instructions as before: their pages are watched, and a block whose code has changed is not valid any more. */
+static bool form_again(const sn_block_record *clean, uint32_t number) {
+    uint64_t fault;
+    do {
+        if (!form(&building, clean->client, number, clean->instructions, &fault)) return false;
+    } while (!watch_code(&building, number));
+    return building.count == clean->instructions;
+}
+
+uint32_t sn_translate_full(uint32_t clean) {
+    sn_block_record *of = sn_block_record_at(clean);
+    if (!of->valid) return 0;
+    if (of->full && sn_block_record_at(of->full)->valid) return of->full;
+    uint32_t number = sn_block_count();
+    if (!form_again(of, number)) return 0;
+    building.version = of->version;
+    building.is_full = true;
+    insert(number);
+    if (record_block() != number) sn_fail(SN_STATUS_ENGINE, "the tool's instrument callback translated a block");
+    if (!sn_emit_block(&building, number)) {
+        sn_hash_set(&too_large, of->client, true);
+        sn_block_discard(clean);
+        return 0;
+    }
+    of->full = number;
+    sn_block_publish(number);
+    count_block(number);
     return number;
 }
 

@@ -33,6 +33,10 @@ void sn_translate_follow(const sn_call_follower *follower);
  */
 uint32_t sn_translate(unsigned version, uint64_t client, uint64_t *fault);
 
+/** The block of the full variant of a valid block of which there is only the clean one: entered by exits of that. 0 if there can be none: then
+    the block is no longer valid. */
+uint32_t sn_translate_full(uint32_t clean);
+
 /** A block of the one instruction at `client`, without analysis code, that nothing else leads to; behind it that version goes on. */
 uint32_t sn_translate_bare(unsigned version, uint64_t client, uint64_t *fault);
 

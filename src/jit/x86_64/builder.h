@@ -103,6 +103,8 @@ typedef struct builder {
     unsigned current; /**< instruction that is being emitted */
     bool branch_saved; /**< the client's branch register has been saved already for the instruction that comes */
     bool committed;   /**< analysis code has run for it: the state before it is no boundary any more */
+    bool is_split;    /**< the full variant is not in this block: the clean one leaves it by exits, */
+    uint64_t leaving[SN_MOST_INSTRUCTIONS]; /**< each once for an instruction: the jumps' addresses; 0: none yet */
     uint8_t variant;  /**< SN_VARIANT_*: which one is being emitted */
     pinning pin;
     pinned_stretch stretch;
@@ -134,6 +136,8 @@ bool sn_builder_can_take_branch_register(builder *b, const sn_insn *insn);
 unsigned sn_builder_first(const builder *b, unsigned index, sn_when when);
 /** Give the client back registers, and its flags, which takes %rax (then among the registers, unless it is dead). */
 void sn_builder_restore(builder *b, uint16_t registers, bool flags);
+/** Forget labels of other blocks. */
+void sn_lower_begin(const sn_block *block);
 /** Where a label is that has been emitted. */
 uint64_t sn_label_address(unsigned label);
 /** Emit the analysis code at a place. */

@@ -193,6 +193,18 @@ static void emit_variant(builder *b, uint8_t variant, const sn_counting_place *c
     emit_end(b);
 }
 
+/** Where the clean variant, a block of its own, is to arrive. */
+static void note_labels(builder *b) {
+    const sn_analysis *analysis = &b->block->analysis;
+    uint16_t *labels = sn_analysis_labels(sn_analysis_record_at(b->analysis));
+    for (unsigned index = 0; index < b->block->count; index++)
+        for (unsigned at = analysis->places[index][SN_WHEN_BEFORE].first; at; at = analysis->operations[at].next) {
+            const sn_operation *operation = &analysis->operations[at];
+            bool is_arrival = operation->kind == SN_OPERATION_LABEL && operation->variants && analysis->labels[operation->number].is_entered;
+            if (is_arrival) labels[index] = (uint16_t)(sn_label_address(operation->number) - b->record->start);
+        }
+}
+
 bool sn_emit_block(sn_block *block, uint32_t number) {
     static builder state;
     builder *b = &state;
@@ -201,6 +213,7 @@ bool sn_emit_block(sn_block *block, uint32_t number) {
     uint8_t *start = sn_cache_cursor(&room);
     b->e = (sn_emitter){.start = start, .cursor = start, .limit = start + (room < 0xf000 ? room : 0xf000)};
     b->block = block;
+    sn_lower_begin(block);
     b->number = number;
     b->record = sn_block_record_at(number);
     b->record->start = (uint32_t)(uint64_t)start;
@@ -219,8 +232,11 @@ bool sn_emit_block(sn_block *block, uint32_t number) {
     b->variant = SN_VARIANT_FULL; /* of the entry both are alike */
     if (b->analysis) emit_at_entry(b);
     if (block->checks_itself) sn_emit_checks(b);
-    if (has_clean_variant(b)) emit_variant(b, SN_VARIANT_CLEAN, &counting, &countdown);
-    emit_variant(b, SN_VARIANT_FULL, &counting, &countdown);
+    bool has_clean = has_clean_variant(b);
+    b->is_split = has_clean && block->is_split;
+    if (has_clean && !block->is_full) emit_variant(b, SN_VARIANT_CLEAN, &counting, &countdown);
+    if (!b->is_split) emit_variant(b, SN_VARIANT_FULL, &counting, &countdown);
+    if (block->is_full && !b->e.overflowed) note_labels(b);
     sn_emit_stubs(b);
     if (block->counts_down) sn_emit_countdown_stub(b);
     sn_lower_rare_calls(b);

@@ -32,6 +32,9 @@ void sn_builder_open_exit(builder *b, uint32_t number, sn_counter_use taken);
 uint32_t sn_emit_jump_to_client(builder *b, uint64_t client, uint64_t target);
 /** An exit that the dispatcher treats specially: never linked. */
 void sn_emit_special_exit(builder *b, uint64_t client, uint32_t marker);
+/** The way into the full variant, where that is a block of its own: the client is at the current instruction, what is done in front of
+    the label there is done. Returns the address of the jump. */
+uint64_t sn_emit_exit_to_full(builder *b);
 /** What the displacements of all open exits lead to until they are linked. */
 void sn_emit_stubs(builder *b);
 

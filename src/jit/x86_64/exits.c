@@ -53,6 +53,24 @@ void sn_emit_special_exit(builder *b, uint64_t client, uint32_t marker) {
     leave_with(b, number);
 }
 
+/** No boundary, where a signal could arrive: what was done in front of the instruction would be done again. */
+uint64_t sn_emit_exit_to_full(builder *b) {
+    uint32_t number = sn_exit_new(b->number, b->block->insns[b->current].pc);
+    sn_exit_record *exit = sn_exit_record_at(number);
+    exit->to_full = true;
+    exit->index = (uint8_t)b->current;
+    sn_builder_analysis_place(b, 0, false);
+    sn_emit_align_patchable(&b->e, 1);
+    uint64_t jump = sn_emit_address(&b->e);
+    sn_emit8(&b->e, 0xe9);
+    sn_emit32(&b->e, 0);
+    exit->stub = (uint32_t)sn_emit_address(&b->e);
+    exit->site = exit->stub - sizeof(int32_t);
+    sn_emit_store_thread_constant32(&b->e, SN_THREAD_EXIT, number);
+    sn_emit_jump(&b->e, sn_runtime_address(sn_runtime_exit));
+    return jump;
+}
+
 /* ----------------------------------------------------------------------- edges, stubs */
 
 static bool has_edge_code(const builder *b, const open_exit *open) {

@@ -1,6 +1,8 @@
 /**
  * @fileoverview The second pass of lowering: the code of each operation. Per-architecture file; called by lower.c.
  */
+#include <string.h>
+
 #include "base/log.h"
 #include "isa/x86_64/emit_flagless.h"
 #include "isa/x86_64/features.h"
@@ -189,26 +191,6 @@ static uint64_t emit_condition(lowering *l, const sn_operation *operation, bool 
     return sn_emit_jump_if(e, conditions[operation->what] ^ opposite);
 }
 
-static void emit_branch(lowering *l, const sn_operation *operation, const uint8_t *own) {
-    sn_emitter *e = &l->b->e;
-    const sn_label_record *label = &l->analysis->labels[operation->number];
-    uint64_t field = emit_condition(l, operation, label->from_elsewhere, own);
-    if (label->from_elsewhere) {
-        /* The other sequence begins with the client's registers in place. */
-        uint64_t over = field;
-        sn_lowering_restore_client(l, 0);
-        sn_emit8(e, 0xe9);
-        sn_emit32(e, 0);
-        field = sn_emit_address(e) - 4;
-        if (e->overflowed) return;
-        sn_patch_displacement(over, sn_emit_address(e));
-        sn_builder_analysis_place(l->b, l->saved, l->saves_flags);
-    }
-    if (e->overflowed) return;
-    *(uint32_t *)field = (uint32_t)label_chain[operation->number];
-    label_chain[operation->number] = field;
-}
-
 /** The comparison of SN_OPERATION_CHECK; returns the displacement of the jump that is taken when it fails. */
 static uint64_t emit_check_condition(lowering *l, const sn_operation *operation, const uint8_t *own) {
     enum { NOT_EQUAL = 5 };
@@ -261,6 +243,30 @@ static void emit_leaving(lowering *l, const sn_operation *operation, uint64_t fi
     call->leaves = true;
     call->label = (uint16_t)label;
     call->restored = sn_lowering_restored(l);
+}
+
+static void emit_branch(lowering *l, const sn_operation *operation, const uint8_t *own) {
+    sn_emitter *e = &l->b->e;
+    const sn_label_record *label = &l->analysis->labels[operation->number];
+    if (label->is_entered) {
+        emit_leaving(l, operation, emit_condition(l, operation, false, own), operation->number);
+        return;
+    }
+    uint64_t field = emit_condition(l, operation, label->from_elsewhere, own);
+    if (label->from_elsewhere) {
+        /* The other sequence begins with the client's registers in place. */
+        uint64_t over = field;
+        sn_lowering_restore_client(l, 0);
+        sn_emit8(e, 0xe9);
+        sn_emit32(e, 0);
+        field = sn_emit_address(e) - 4;
+        if (e->overflowed) return;
+        sn_patch_displacement(over, sn_emit_address(e));
+        sn_builder_analysis_place(l->b, l->saved, l->saves_flags);
+    }
+    if (e->overflowed) return;
+    *(uint32_t *)field = (uint32_t)label_chain[operation->number];
+    label_chain[operation->number] = field;
 }
 
 /** %rcx was used: operations that come may take an operand from it. */
@@ -352,6 +358,8 @@ static void emit_call_if(lowering *l, const sn_operation *operation, const uint8
     note_compared(l, operation->a, &call->constants[0], &call->registers[0]);
     note_compared(l, operation->b, &call->constants[1], &call->registers[1]);
 }
+
+void sn_lower_begin(const sn_block *block) { memset(label_chain, 0, block->analysis.label_count * sizeof *label_chain); }
 
 void sn_lower_label(builder *b, unsigned label) {
     for (uint64_t field = label_chain[label]; field && !b->e.overflowed;) {

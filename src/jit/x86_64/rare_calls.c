@@ -4,7 +4,7 @@
  * Per-architecture file; called by emit_block.c.
  */
 #include "isa/x86_64/emit_analysis.h"
-#include "jit/x86_64/builder.h"
+#include "jit/x86_64/emit_parts.h"
 
 /** Arguments 2 and 3 of a call that rarely happens: what was compared. */
 static void emit_compared(sn_emitter *e, const rare_call *call) {
@@ -90,14 +90,16 @@ static void emit_rare_call(builder *b, const rare_call *call) {
     sn_emit_jump(e, call->back);
 }
 
-/** From the clean variant to the same place of the full one. */
+/** From the clean variant to the same place of the full one, which may be a block of its own. */
 static void emit_leaving(builder *b, const rare_call *call) {
     sn_patch_displacement(call->field, sn_emit_address(&b->e));
     b->pin = call->pin;
     b->current = call->index;
     sn_builder_analysis_place(b, call->saved, call->saved_flags);
     sn_builder_restore(b, call->restored, call->saved_flags);
-    sn_emit_jump(&b->e, sn_label_address(call->label));
+    if (!b->is_split) sn_emit_jump(&b->e, sn_label_address(call->label));
+    else if (b->leaving[call->index]) sn_emit_jump(&b->e, b->leaving[call->index]);
+    else b->leaving[call->index] = sn_emit_exit_to_full(b);
 }
 
 void sn_lower_rare_calls(builder *b) {
