@@ -41,7 +41,7 @@ void sn_block_reset(sn_block *block, uint64_t address) {
     block->version = 0;
     block->is_head = false;
     block->counts_down = false;
-    block->is_split = block->is_full = false;
+    block->is_split = block->is_full = block->lacks_full = block->must_be_whole = false;
     block->data = NULL;
     block->entry_count = 0;
     block->functions = 0;

@@ -40,6 +40,8 @@ struct sn_block {
     uint8_t version;       /**< of the code that it belongs to (versions.h) */
     bool is_head;          /**< it counts down in both versions */
     bool is_split;         /**< if it has a clean variant, that is all that is made of it now */
+    bool lacks_full;       /**< and nothing was inserted for the other */
+    bool must_be_whole;    /**< set by the emitter: it can't be split after all */
     bool is_full;          /**< it is made for its full variant, which is needed now */
     bool counts_down;      /**< the instructions that the thread has left in that version */
 

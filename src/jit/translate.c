@@ -305,6 +305,8 @@ uint32_t sn_translate(unsigned version, uint64_t client, uint64_t *fault) {
     if (number && sn_block_record_at(number)->is_head == sn_versions_is_head(client)) return number;
     if (number) sn_block_discard(number);
     unsigned limit = most_instructions(client, sn_block_count());
+    bool may_split = !sn_settings_current.verify_blocks && !is_too_large(client); /* verified blocks are compared as a whole */
+    bool is_made;
     do {
         number = sn_block_count();
         do {
@@ -313,12 +315,14 @@ uint32_t sn_translate(unsigned version, uint64_t client, uint64_t *fault) {
         building.version = (uint8_t)version;
         building.is_head = sn_versions_is_head(client);
         building.counts_down = building.is_head || version == SN_VERSION_COUNTED;
-        building.is_split = !sn_settings_current.verify_blocks && !is_too_large(client); /* verified blocks are compared as a whole */
+        building.is_split = may_split;
         insert(number);
         if (record_block() != number) sn_fail(SN_STATUS_ENGINE, "the tool's instrument callback translated a block");
+        is_made = sn_emit_block(&building, number);
         /* With much analysis code a block can be too large: half of it then. */
-        limit = building.count / 2;
-    } while (!sn_emit_block(&building, number) && limit);
+        limit = building.must_be_whole ? building.count : building.count / 2;
+        may_split = may_split && !building.must_be_whole;
+    } while (!is_made && limit);
     if (!sn_block_record_at(number)->size) sn_fail(SN_STATUS_ENGINE, "no room for a block in the code cache");
     sn_block_publish(number);
     count_block(number);

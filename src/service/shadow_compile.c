@@ -577,8 +577,8 @@ void sn_shadow_instrument(sn_block *block) {
     find_live_flags(block, live);
     group.is_open = false;
     forget();
-    sn_shadow_clean_begin(block);
-    for (unsigned index = 0; index < block->count; index++) look_at(&(looking){.block = block, .index = index, .live_flags = live[index] | SN_FLOW_FLAG_DIRECTION});
+    block->lacks_full = sn_shadow_clean_begin(block) && block->is_split;
+    for (unsigned index = 0; index < block->count && !block->lacks_full; index++) look_at(&(looking){.block = block, .index = index, .live_flags = live[index] | SN_FLOW_FLAG_DIRECTION});
     close_group(block);
     sn_shadow_clean_insert(block, live);
 }

@@ -233,6 +233,8 @@ bool sn_emit_block(sn_block *block, uint32_t number) {
     if (b->analysis) emit_at_entry(b);
     if (block->checks_itself) sn_emit_checks(b);
     bool has_clean = has_clean_variant(b);
+    block->must_be_whole = block->lacks_full && !has_clean;
+    if (block->must_be_whole) return false;
     b->is_split = has_clean && block->is_split;
     if (has_clean && !block->is_full) emit_variant(b, SN_VARIANT_CLEAN, &counting, &countdown);
     if (!b->is_split) emit_variant(b, SN_VARIANT_FULL, &counting, &countdown);

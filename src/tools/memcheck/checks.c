@@ -482,22 +482,6 @@ static void look_at_unreadable(sn_thread *thread, uint64_t instruction, unsigned
 
 /* -------------------------------------------------------------------------------------------- what needs no check */
 
-/** The stack pointer's number, learned from the first call or return that is seen. */
-static uint8_t stack_register = SN_NO_REGISTER;
-
-static void learn_stack_register(sn_block *block, unsigned index) {
-    unsigned count, kind = sn_block_instruction(block, index)->kind;
-    if (stack_register != SN_NO_REGISTER || (kind != SN_KIND_RETURN && kind != SN_KIND_CALL)) {
-        return;
-    }
-    const sn_operand *operands = sn_block_operands(block, index, &count);
-    for (unsigned i = 0; i < count; i++) {
-        if (operands[i].place == SN_PLACE_MEMORY && !operands[i].is_explicit) {
-            stack_register = operands[i].base;
-        }
-    }
-}
-
 static bool checks_constants;
 
 void mc_checks_mind_constants(void) {
@@ -517,7 +501,7 @@ static bool needs_no_check(const sn_operand *operand) {
         return operand->segment != 0 ||
                (!checks_constants && !mc_find_unaddressable((uint64_t)operand->displacement, operand->size, &where));
     }
-    return operand->base == stack_register && operand->segment == 0 && operand->displacement >= -RED_ZONE &&
+    return operand->base == sn_shadow_stack_register() && operand->segment == 0 && operand->displacement >= -RED_ZONE &&
            operand->displacement < (1 << 20);
 }
 
@@ -576,7 +560,7 @@ static struct {
     bool is_kernels; /* which looks at pages of its own */
 } current;
 
-static void look_at_block(sn_block *block) {
+void mc_checks_begin(sn_block *block) {
     current.is_kernels = !sn_shadow_covers(sn_block_address(block), 1);
     current.in_library = !current.is_kernels && reads_ahead(sn_block_address(block));
     /* Which function a block belongs to is known because calls are followed (sn_contexts_enable()). */
@@ -600,12 +584,11 @@ void mc_checks_insert_at(sn_block *block, unsigned index) {
     const sn_instruction *instruction = sn_block_instruction(block, index);
     unsigned count;
     if (index == 0) {
-        look_at_block(block);
+        mc_checks_begin(block);
     }
     if (current.is_kernels) {
         return;
     }
-    learn_stack_register(block, index);
     if (current.is_known) {
         return;
     }

@@ -24,6 +24,8 @@ void mc_checks_module_mapped(const char *path, uint64_t start, uint64_t end);
 /** The program takes accesses away from memory that is not of the heap: constant addresses are checked from now on, too. */
 void mc_checks_mind_constants(void);
 
+/** A block's instructions are looked at from here on; before mc_checks_written(). */
+void mc_checks_begin(sn_block *block);
 /** Put checks in front of each access of a block; or of an instruction, in their order. */
 void mc_checks_insert(sn_block *block);
 void mc_checks_insert_at(sn_block *block, unsigned index);

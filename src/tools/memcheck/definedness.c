@@ -284,7 +284,12 @@ static bool check(sn_block *block, unsigned index) {
 }
 
 /** Where all that is read is defined, it may be read as well, and nothing needs a check. A return's address is nobody's data. */
-static bool check_nothing(sn_block *block, unsigned index) { return sn_block_instruction(block, index)->kind != SN_KIND_RETURN; }
+static bool check_nothing(sn_block *block, unsigned index) {
+    if (index == 0) {
+        mc_checks_begin(block);
+    }
+    return sn_block_instruction(block, index)->kind != SN_KIND_RETURN;
+}
 
 /** Memory that must not be accessed has undefined bits, so that accesses of it are found (addressability.c). But who reads it all the same
     is told of that, and of nothing else. */
