@@ -19,12 +19,12 @@ def program(tmp_path_factory):
 
 
 def blocks_made(program, log):
-    """Function -> how often a block that begins with it was made."""
+    """Function of the program, or other address -> how often a block that begins with it was made."""
     symbols = subprocess.run(["nm", program], capture_output=True, text=True, check=True, timeout=60).stdout
     functions = {int(line.split()[0], 16): line.split()[2] for line in symbols.splitlines() if len(line.split()) == 3}
     made = {}
     for address in re.findall(r"^block \d+ at ([0-9a-f]+), ", log.read_text(errors="replace"), re.MULTILINE):
-        name = functions.get(int(address, 16))
+        name = functions.get(int(address, 16), address)
         made[name] = made.get(name, 0) + 1
     return made
 
@@ -33,15 +33,16 @@ def test_made_when_needed(sonde, program, tmp_path):
     log = tmp_path / "log"
     done = sonde("memcheck", "--debug-dump-blocks=yes", f"--log-file={log}", "--", program)
     assert done.returncode == 3, done.stderr
-    assert done.stdout == "1900 long\n"
+    assert done.stdout == "1100 long\n"
     made = blocks_made(program, log)
-    assert (made["always_defined"], made["not_always_defined"], made.get("never_run", 0)) == (1, 2, 0)
+    assert (made["not_always_defined"], made.get("never_run", 0)) == (2, 0)
+    assert sum(count > 1 for count in made.values()) < len(made) / 2
 
 
-@pytest.mark.parametrize("options", [(), ("--cache-size=1",), ("--no-links=yes",), ("--block-limit=1",), ("--track-origins=yes",)])
+@pytest.mark.parametrize("options", [(), ("--debug-cache-size=200000",), ("--debug-links=no",), ("--debug-block-limit=1",), ("--track-origins=yes",)])
 def test_nothing_is_done_twice(sonde, program, options):
     done = sonde("memcheck", *options, "--", program)
-    assert (done.returncode, done.stdout) == (3, "1900 long\n"), done.stderr
+    assert (done.returncode, done.stdout) == (3, "1100 long\n"), done.stderr
     lines = SOURCE.read_text().splitlines()
     decides = next(number for number, line in enumerate(lines, 1) if "line: decides" in line)
     assert f"main (memcheck_variants.c:{decides})" in done.stderr

@@ -10,8 +10,9 @@
  * registers, and those that are used in another sequence are kept in the thread's memory too.
  *
  * A block may have two variants: the full one, and one that is run as long as all data is clean (service/shadow_compile.c). Each
- * operation says in which it is. The clean one comes first in the cache, and is left for the same place of the full one where a
- * SN_OPERATION_ASK or SN_OPERATION_PROBE says so; the label there is one that was made by sn_label_entered().
+ * operation says in which it is. The clean one is left for the same place of the full one where a SN_OPERATION_ASK or
+ * SN_OPERATION_PROBE says so; the label there is one that was made by sn_label_entered(). Mostly each is a block of its own, and the
+ * full one is made when the clean one is left for it first (sn_block.is_split); both in one, the clean one comes first in the cache.
  */
 #ifndef SONDE_JIT_ANALYSIS_H
 #define SONDE_JIT_ANALYSIS_H
