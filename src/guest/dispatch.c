@@ -92,8 +92,12 @@ static void enter_block(sn_thread *thread, uint32_t block) {
 static bool enter_full(sn_thread *thread, uint32_t number) {
     sn_exit_record *exit = sn_exit_record_at(number);
     uint32_t block = sn_translate_full(exit->block);
-    uint32_t arrival = block ? sn_exit_arrival(exit, sn_block_record_at(block)) : 0;
-    if (!block || arrival == sn_block_record_at(block)->start) return false;
+    if (!block) return false;
+    uint32_t arrival = sn_exit_arrival(exit, sn_block_record_at(block));
+    if (arrival == sn_block_record_at(block)->start) { /* else this exit would come back to here for ever */
+        sn_translate_together(exit->block);
+        return false;
+    }
     if (!sn_settings_current.no_links) sn_exit_link(number, block);
     thread->resume = arrival;
     thread->inside_call = true;

@@ -282,10 +282,16 @@ static void count_block(uint32_t number) {
     if (sn_settings_current.dump_blocks || sn_settings_current.dump_block == number) sn_dump_block(&building, number);
 }
 
-/** Addresses of blocks that are small, but not their full variants: these must be made together with them, and be shorter. */
-static sn_hash too_large;
+/** Addresses of blocks whose full variants could not be made by themselves: these must be made together with the clean ones. The full one
+    is too large, so that the block must be shorter; or what was read of the code has another end now (a page that is watched). */
+static sn_hash together;
 
-static bool is_too_large(uint64_t client) { return sn_hash_get(&too_large, client, false); }
+static bool is_together(uint64_t client) { return sn_hash_get(&together, client, false); }
+
+void sn_translate_together(uint32_t clean) {
+    sn_hash_set(&together, sn_block_record_at(clean)->client, true);
+    sn_block_discard(clean);
+}
 
 /** A record for the block that is being made. */
 static uint32_t record_block(void) {
@@ -305,7 +311,7 @@ uint32_t sn_translate(unsigned version, uint64_t client, uint64_t *fault) {
     if (number && sn_block_record_at(number)->is_head == sn_versions_is_head(client)) return number;
     if (number) sn_block_discard(number);
     unsigned limit = most_instructions(client, sn_block_count());
-    bool may_split = !sn_settings_current.verify_blocks && !is_too_large(client); /* verified blocks are compared as a whole */
+    bool may_split = !sn_settings_current.verify_blocks && !is_together(client); /* verified blocks are compared as a whole */
     bool is_made;
     do {
         number = sn_block_count();
@@ -343,14 +349,16 @@ uint32_t sn_translate_full(uint32_t clean) {
     if (!of->valid) return 0;
     if (of->full && sn_block_record_at(of->full)->valid) return of->full;
     uint32_t number = sn_block_count();
-    if (!form_again(of, number)) return 0;
+    if (!form_again(of, number)) {
+        sn_translate_together(clean);
+        return 0;
+    }
     building.version = of->version;
     building.is_full = true;
     insert(number);
     if (record_block() != number) sn_fail(SN_STATUS_ENGINE, "the tool's instrument callback translated a block");
     if (!sn_emit_block(&building, number)) {
-        sn_hash_set(&too_large, of->client, true);
-        sn_block_discard(clean);
+        sn_translate_together(clean);
         return 0;
     }
     of->full = number;

@@ -37,6 +37,9 @@ uint32_t sn_translate(unsigned version, uint64_t client, uint64_t *fault);
     the block is no longer valid. */
 uint32_t sn_translate_full(uint32_t clean);
 
+/** Discard such a block; when its code is translated again, both variants are in one block. */
+void sn_translate_together(uint32_t clean);
+
 /** A block of the one instruction at `client`, without analysis code, that nothing else leads to; behind it that version goes on. */
 uint32_t sn_translate_bare(unsigned version, uint64_t client, uint64_t *fault);
 
