@@ -8,6 +8,7 @@ import json
 import re
 import struct
 import subprocess
+from collections import Counter
 from dataclasses import dataclass
 
 import pytest
@@ -545,18 +546,113 @@ def test_sampling_keeps_the_order(tmp_path):
     assert all(abs(sampled.index(name) - place) <= 2 for place, name in enumerate(whole[:10]))
 
 
+# ---- registers that inserted code does not read, and the program counter: tests/programs/values_state.c ----
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory):
+    """The program, and its labels' addresses."""
+    target = tmp_path_factory.mktemp("values") / "state"
+    built = run("gcc", "-O1", "-no-pie", "-o", target, PROGRAMS / "values_state.c")
+    assert built.returncode == 0, built.stderr
+    lines = [line.split() for line in run("nm", target).stdout.splitlines()]
+    return target, {words[2]: int(words[0], 16) for words in lines if len(words) == 3}
+
+
+STATE_PLACES = 16 + 32 + 128 + 256
+ZERO, ONE, TWO, THREE = (number_bytes("extended", 16, number)[:10].hex() for number in range(4))
+
+
+def word(number, size=2):
+    return number.to_bytes(size, "little").hex()
+
+
+def stack(*depths):
+    """The x87 unit's status word: it says how many registers are in use."""
+    return [word((8 - depth) % 8 << 11) for depth in depths]
+
+
+def state_expected(at):
+    """(label, r or w, place, number) -> the value, and what it has overwritten: of each execution, one behind another."""
+    def flags(number):
+        return word(number, 8)
+
+    def code(*labels):
+        return [word(at[label], 8) for label in labels]
+
+    overflow, kept, zero = 0xa96, 0xa03, 0x246  # carry 1, parity 4, adjust 10, zero 40, sign 80, interrupts 200, overflow 800
+    x87_status, x87_control = "51", "50"
+    return {
+        ("push_one", "w", "x87", "0"): [ONE, ZERO], ("push_one", "w", "control", x87_status): stack(1, 0),
+        ("push_memory", "w", "x87", "0"): [TWO, ZERO], ("push_memory", "w", "control", x87_status): stack(2, 1),
+        ("swap", "r", "x87", "0"): [TWO], ("swap", "r", "x87", "1"): [ONE],
+        ("swap", "w", "x87", "0"): [ONE, TWO], ("swap", "w", "x87", "1"): [TWO, ONE],
+        ("swap", "w", "control", x87_status): stack(2, 2),
+        ("add_pop", "r", "x87", "0"): [ONE], ("add_pop", "r", "x87", "1"): [TWO],
+        ("add_pop", "w", "x87", "1"): [THREE, TWO], ("add_pop", "w", "control", x87_status): stack(1, 2),
+        ("store", "r", "x87", "0"): [THREE], ("store", "w", "control", x87_status): stack(0, 1),
+        ("set_control", "w", "control", x87_control): [word(0x27f), word(0x37f)],
+        ("get_status", "r", "control", x87_status): stack(0),
+        ("reset_control", "w", "control", x87_control): [word(0x37f), word(0x27f)],
+        ("overflow", "w", "flags", "0"): [flags(overflow), flags(zero)],
+        ("keep_overflow", "w", "flags", "0"): [flags(kept), flags(overflow)],
+        ("none", "w", "flags", "0"): [flags(zero), flags(kept)],
+        ("not_taken", "r", "flags", "0"): [flags(zero)], ("not_taken", "r", "counter", "0"): code("taken"),
+        ("not_taken", "w", "counter", "0"): code("taken", "taken"),
+        ("taken", "r", "flags", "0"): [flags(zero)], ("taken", "r", "counter", "0"): code("far"),
+        ("taken", "w", "counter", "0"): code("near", "far"),
+        ("indirect", "w", "counter", "0"): code("behind", "behind_indirect"),
+        ("behind", "r", "counter", "0"): code("returned"), ("behind", "w", "counter", "0"): code("function", "returned"),
+        ("call_indirect", "r", "counter", "0"): code("again"),
+        ("call_indirect", "w", "counter", "0"): code("function", "again"),
+        ("again", "r", "counter", "0"): code("function"), ("again", "w", "counter", "0"): code("last", "function"),
+        ("function", "w", "counter", "0"): code("returned", "last", "again", "last"),
+    }
+
+
+def state_records(tmp_path, show_values, state, *options):
+    """(label, r or w, place, number) -> values."""
+    program, at = state
+    labels = {f"{address:x}": label for label, address in at.items() if label != "state_begin"}
+    found = {}
+    lines = records(tmp_path, show_values, program, options=[
+        f"--places={STATE_PLACES}", "--moments=3", f"--from={at['state_begin']}", f"--to={at['state_end']}", *options])
+    for address, moment, place, where, _, _, *values in lines:  # the types' names here are one word
+        of_context = values.index("in") if "in" in values else len(values)
+        found.setdefault((labels[address], moment, place, where), []).extend(values[:of_context])
+    return found
+
+
+@pytest.mark.parametrize("options", [[], ["--analysis-threads=1"], ["--debug-block-limit=1"], ["--debug-superblocks=no"],
+                                     ["--in-order=no"], ["--contexts=yes"]])
+def test_state_and_program_counter(tmp_path, show_values, state, options):
+    """x87 registers by their number from the top, words, flags that the program does not look at, and where branches go."""
+    got = state_records(tmp_path, show_values, state, "--moments=7", *options)
+    assert got == state_expected(state[1])
+    assert run(state[0]).returncode == 0
+
+
+def test_state_without_old_values_and_without_values(tmp_path, show_values, state):
+    expected = state_expected(state[1])
+    before = {key: values[::2] if key[1] == "w" else values for key, values in expected.items()}
+    assert state_records(tmp_path, show_values, state) == before
+    bare = {key: ["-"] * len(values) for key, values in before.items()}
+    assert state_records(tmp_path, show_values, state, "--bytes=no") == bare
+    only = {key: values for key, values in before.items() if key[1] == "w"}
+    assert state_records(tmp_path, show_values, state, "--moments=2") == only
+
+
 def by_instruction(lines):
-    """Instruction -> its values, as (read or written, place, where, size, value)."""
+    """Instruction -> what it reads or writes in which place -> the values, as (where, size, value)."""
     found = {}
     for line in lines:
-        found.setdefault(line[0], []).append((*line[1:5], line[-1]))
+        found.setdefault(line[0], {}).setdefault(tuple(line[1:3]), []).append((*line[3:5], line[-1]))
     return found
 
 
 @pytest.mark.parametrize("seed", [1, 8])
 @pytest.mark.parametrize("options", [[], ["--analysis-threads=1"], ["--debug-superblocks=no"]])
 def test_records_are_what_single_stepping_shows(tmp_path, show_values, seed, options):
-    """Random blocks of the engine's generator: memory, general, vector and mask registers, read and written."""
+    """Random blocks of the engine's generator: memory, all registers, and the program counter, read and written."""
     corpus, stepped = tmp_path / "corpus", tmp_path / "stepped"
     runner = program("differential-run")
     generate(corpus, seed, 60)
@@ -566,11 +662,13 @@ def test_records_are_what_single_stepping_shows(tmp_path, show_values, seed, opt
     assert native.returncode == 0, native.stderr
     expected = by_instruction(line.split() for line in stepped.read_text().splitlines())
     got = by_instruction(records(tmp_path, show_values, runner, corpus, options=[
-        "--places=15", "--from=0x20000000", "--to=0x120020000000", *options]))
-    skipped = {address for address, values in expected.items() if values[0][0] == "skip"}
+        "--places=447", "--from=0x20000000", "--to=0x120020000000", *options]))
+    skipped = {address for address, values in expected.items() if ("skip",) in values}
     expected = {address: values for address, values in expected.items() if address not in skipped}
-    assert sum(map(len, expected.values())) > 2000
-    assert sum(value[1] == "vector" for values in expected.values() for value in values) > 100
+    counts = Counter(place for values in expected.values() for (_, place), found in values.items() for _ in found)
+    assert counts["memory"] + counts["general"] > 2000
+    least = {"vector": 100, "mask": 5, "flags": 500, "x87": 50, "control": 50, "counter": 50}
+    assert {place: counts[place] for place, count in least.items() if counts[place] < count} == {}
     assert {address: values for address, values in got.items() if address not in skipped} == expected
 
 

@@ -92,6 +92,7 @@ typedef enum sn_operand_place {
     SN_PLACE_X87,
     SN_PLACE_IMMEDIATE,
     SN_PLACE_CONTROL,   /**< segment, control, tile and other registers */
+    SN_PLACE_PROGRAM_COUNTER, /**< of values only (<sonde/values.h>): sn_block_operands() leaves it out */
 } sn_operand_place;
 
 #define SN_NO_REGISTER 0xff

@@ -50,6 +50,17 @@ enum {
     SN_VALUES_VECTOR = 1 << SN_PLACE_VECTOR,
     SN_VALUES_MASK = 1 << SN_PLACE_MASK,
     SN_VALUES_IMMEDIATE = 1 << SN_PLACE_IMMEDIATE,
+    /* Those below cost much where an instruction has one: with values, it leaves the code cache before and behind itself. Of
+       calls, returns and system calls nothing that they write there is told. */
+    SN_VALUES_FLAGS = 1 << SN_PLACE_FLAGS,     /**< the whole register */
+    SN_VALUES_X87 = 1 << SN_PLACE_X87,         /**< floating-point stack, numbered from its top before the instruction; what an
+                                                    instruction that pushes writes, from the new one; and short vectors */
+    SN_VALUES_CONTROL = 1 << SN_PLACE_CONTROL, /**< selectors, control and status words; not tiles and what only a system reads */
+    /* And this costs as little as a constant. */
+    SN_VALUES_PROGRAM_COUNTER = 1 << SN_PLACE_PROGRAM_COUNTER, /**< of near branches, calls and returns. Written: where they go,
+                                                    be it behind a branch that is not taken. Read, by calls and direct branches:
+                                                    the address behind them; that is also what is overwritten. Never explicit, and
+                                                    its number is that behind the last of sn_block_operands(). */
 };
 
 /** When the value is taken. */
@@ -95,10 +106,10 @@ typedef struct sn_value_record {
     uint32_t spot;     /**< a number for (site, context) in this thread, from 1 on: sn_values_spot() */
     sn_context context;/**< SN_NO_CONTEXT when none was asked for */
     uint16_t size;     /**< bytes */
-    uint8_t type;      /**< sn_value_type */
-    uint8_t moment : 4;/**< SN_VALUES_WRITTEN | SN_VALUES_OVERWRITTEN: sn_value_overwritten() may be asked */
-    uint8_t place : 3; /**< sn_operand_place */
+    uint8_t type : 7;  /**< sn_value_type */
     bool is_return : 1;/**< as in the site */
+    uint8_t moment : 4;/**< SN_VALUES_WRITTEN | SN_VALUES_OVERWRITTEN: sn_value_overwritten() may be asked */
+    uint8_t place : 4; /**< sn_operand_place */
 } sn_value_record;
 
 /** The bytes that a write has overwritten, of a record that says so by its moment. */

@@ -39,6 +39,15 @@ typedef enum sn_insn_class {
 
 enum { SN_SEGMENT_NONE = 0, SN_SEGMENT_FS = 1, SN_SEGMENT_GS = 2 };
 
+/** Numbers of SN_PLACE_CONTROL whose values the engine can tell; there are more. */
+enum {
+    SN_CONTROL_SEGMENTS = 0,        /**< the selectors, six */
+    SN_CONTROL_X87_CONTROL = 80,    /**< the x87 unit's control word */
+    SN_CONTROL_X87_STATUS,          /**< and its status word */
+    SN_CONTROL_VECTOR,              /**< control and status of vector instructions */
+    SN_CONTROL_ENABLED_STATE,       /**< components of the processor state that the system has switched on */
+};
+
 /** The arithmetic flags, as bits of sn_insn.flags_read and flags_written. */
 enum {
     SN_FLAG_CARRY = 1,

@@ -22,6 +22,7 @@ sn_translate_statistics sn_translate_statistics_current;
 
 static const sn_tool *tool;
 static sn_block building;
+static bool keeps_flags;
 
 /** A copy of the client code around the place being decoded. Copied in pieces: one call a piece, not an instruction. */
 typedef struct fetch_window {
@@ -378,8 +379,13 @@ uint32_t sn_translate_bare(unsigned version, uint64_t client, uint64_t *fault) {
     return number;
 }
 
+void sn_flags_keep_all(void) { keeps_flags = true; }
+
+bool sn_flags_are_kept(void) { return keeps_flags; }
+
 unsigned sn_flags_live_at(uint64_t client) {
     enum { LOOKED_AT = 6 };
+    if (keeps_flags) return SN_FLAGS_ARITHMETIC;
     fetch_window window;
     window.start = window.size = 0;
     uint64_t fault;

@@ -66,8 +66,13 @@ void sn_translate_afresh(void);
     what the processor predicts of a return is the place of its call. */
 bool sn_translates_alone(const sn_insn *insn);
 
-/** The arithmetic flags that the code at `client` may look at before it overwrites them. */
+/** The arithmetic flags that the code at `client` may look at before it overwrites them; all, if all are kept. */
 unsigned sn_flags_live_at(uint64_t client);
+
+/** From here on no arithmetic flag is taken to be free where the client overwrites it next: the tool looks at them. Before the first
+    translation. */
+void sn_flags_keep_all(void);
+bool sn_flags_are_kept(void);
 
 /** For --debug-dump-block: the emitted code of a block, one line an instruction, to the log. (jit/dump.c) */
 void sn_dump_block(const sn_block *block, uint32_t number);

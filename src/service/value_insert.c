@@ -1,10 +1,14 @@
 /**
  * @fileoverview Puts the recording of operands' values into blocks. See values.h.
  *
+ * The program counter is a constant, or what an indirect branch reads its target from. Where values are wanted, those of registers
+ * that inserted code does not read are left to value_state.c.
+ *
  * All values of a record are in virtual registers, or in the thread's scratch memory, before its first word is appended:
  * reading an operand may fault in the client's name, and then nothing must have been appended.
  */
 #include "base/log.h"
+#include "guest/state_register.h"
 #include "jit/analysis.h"
 #include "sonde/value_objects.h"
 #include "service/values.h"
@@ -72,6 +76,10 @@ typedef struct taken_value {
     uint32_t size;
 } taken_value;
 
+static bool is_program_counter(const sn_operand *operand) { return operand->place == SN_PLACE_PROGRAM_COUNTER; }
+
+static uint64_t next_address(const value_draft *draft) { return draft->instruction->address + draft->instruction->length; }
+
 static bool fits_registers(const sn_operand *operand) {
     bool has_words = operand->place == SN_PLACE_MEMORY || operand->size <= 8;
     return operand->place != SN_PLACE_VECTOR && has_words && sn_values_words_of(operand->size) <= MOST_PIECES;
@@ -81,7 +89,9 @@ static bool fits_registers(const sn_operand *operand) {
 static taken_value take_value(value_draft *draft, const sn_operand *operand, unsigned number, int32_t scratch) {
     sn_block *block = draft->block;
     taken_value taken = {.size = operand->size};
-    if (!fits_registers(operand)) {
+    if (is_program_counter(operand)) {
+        taken.words[0] = sn_constant(block, next_address(draft));
+    } else if (!fits_registers(operand)) {
         taken.in_memory = true;
         taken.address = sn_slot_load(block, sn_values.scratch);
         taken.offset = scratch;
@@ -129,8 +139,8 @@ static bool is_in_memory(const sn_operand *operand) { return operand->place == S
 /** The record's first word: where it is. */
 static sn_value place_of(value_draft *draft, const wanted_operand *wanted) {
     if (is_in_memory(wanted->operand)) return sn_operand_address(draft->block, wanted->number);
-    uint64_t reg = wanted->operand->place == SN_PLACE_IMMEDIATE ? 0 : wanted->operand->reg;
-    return sn_constant(draft->block, reg);
+    bool has_number = wanted->operand->reg != SN_NO_REGISTER; /* immediates and flags have none */
+    return sn_constant(draft->block, has_number ? wanted->operand->reg : 0);
 }
 
 static bool has_value(uint8_t moment) { return sn_values.has_bytes && moment != SN_VALUES_PREFETCHED; }
@@ -152,8 +162,12 @@ static void keep_for_write(value_draft *draft, wanted_operand *wanted) {
                                  SN_VALUES_OLD_SCRATCH + (int32_t)(SN_VALUES_LARGEST * wanted->number));
 }
 
-/** The value that the instruction has written, at a place behind it. */
-static taken_value take_written(value_draft *draft, const wanted_operand *wanted) {
+/** The value that the instruction has written, at a place behind it: where it has branched, or where it has not. */
+static taken_value take_written(value_draft *draft, const wanted_operand *wanted, bool has_branched) {
+    if (is_program_counter(wanted->operand)) {
+        uint64_t to = has_branched ? draft->instruction->target : next_address(draft);
+        return (taken_value){.size = wanted->operand->size, .words = {sn_constant(draft->block, to)}};
+    }
     if (!is_in_memory(wanted->operand))
         return take_value(draft, wanted->operand, wanted->number, SN_VALUES_NEW_SCRATCH);
     return (taken_value){.size = wanted->operand->size, .in_memory = true, .address = wanted->address};
@@ -172,19 +186,40 @@ static void note_written(value_draft *draft, const wanted_operand *wanted) {
     add_record(draft, wanted, moment, values);
 }
 
-static void record_written(value_draft *draft, const wanted_operand *wanted) {
-    taken_value taken = take_written(draft, wanted);
+static void record_written(value_draft *draft, const wanted_operand *wanted, bool has_branched) {
+    taken_value taken = take_written(draft, wanted, has_branched);
     append_written(draft, wanted, &taken);
 }
 
-/** A call: what it writes to memory is where it returns to. Of registers that it writes nothing is told. */
+/** Number of the operand that an indirect branch or a return reads its target from; -1: a far one's, of another size. */
+static int target_operand(value_draft *draft) {
+    unsigned count;
+    bool is_return = draft->instruction->kind == SN_KIND_RETURN;
+    const sn_operand *operands = sn_block_operands(draft->block, draft->index, &count);
+    for (unsigned i = 0; i < count; i++) {
+        bool is_source = is_return ? is_in_memory(&operands[i]) && !operands[i].is_explicit : operands[i].is_explicit;
+        if (is_source && operands[i].size == 8 && sn_operand_is_readable(&operands[i])) return (int)i;
+    }
+    return -1;
+}
+
+/** Where a branch that does not go on goes to. */
+static sn_value target_of(value_draft *draft) {
+    bool is_direct = draft->instruction->kind == SN_KIND_JUMP || draft->instruction->kind == SN_KIND_CALL;
+    if (is_direct) return sn_constant(draft->block, draft->instruction->target);
+    return sn_operand_value(draft->block, (unsigned)target_operand(draft));
+}
+
+/** What a branch or call writes is known before: where it goes to, and, to memory, where it returns to. Of other registers that it
+    writes nothing is told. */
 static void record_call(value_draft *draft, wanted_operand *wanted) {
-    if (!is_in_memory(wanted->operand)) return;
+    bool is_target = is_program_counter(wanted->operand);
+    if (!is_in_memory(wanted->operand) && !is_target) return;
     begin_segment(draft);
+    sn_value word = is_target && sn_values.has_bytes ? target_of(draft) : sn_constant(draft->block, next_address(draft));
+    taken_value written = {.size = wanted->operand->size, .words = {word}};
     keep_for_write(draft, wanted);
-    uint64_t next = draft->instruction->address + draft->instruction->length;
-    taken_value pushed = {.size = wanted->operand->size, .words = {sn_constant(draft->block, next)}};
-    append_written(draft, wanted, &pushed);
+    append_written(draft, wanted, &written);
     note_written(draft, wanted);
 }
 
@@ -228,8 +263,39 @@ static void record_writes(value_draft *draft, wanted_operand *wanted, unsigned c
         if (way) sn_insert_taken(draft->block, draft->index);
         else sn_insert_after(draft->block, draft->index);
         for (unsigned i = 0; i < count; i++)
-            if (wanted[i].moments & SN_VALUES_WRITTEN) record_written(draft, &wanted[i]);
+            if (wanted[i].moments & SN_VALUES_WRITTEN) record_written(draft, &wanted[i], way);
     }
+}
+
+/** The program counter as an operand; without a role where it is none. */
+static sn_operand program_counter(value_draft *draft) {
+    static const uint8_t roles[] = {
+        [SN_KIND_JUMP] = SN_ROLE_BOTH, [SN_KIND_JUMP_INDIRECT] = SN_ROLE_WRITTEN, [SN_KIND_CONDITIONAL] = SN_ROLE_BOTH,
+        [SN_KIND_CALL] = SN_ROLE_BOTH, [SN_KIND_CALL_INDIRECT] = SN_ROLE_BOTH, [SN_KIND_RETURN] = SN_ROLE_WRITTEN,
+        [SN_KIND_TRAP] = 0};
+    uint8_t kind = draft->instruction->kind;
+    bool is_indirect = kind == SN_KIND_JUMP_INDIRECT || kind == SN_KIND_CALL_INDIRECT || kind == SN_KIND_RETURN;
+    return (sn_operand){.place = SN_PLACE_PROGRAM_COUNTER, .role = is_indirect && target_operand(draft) < 0 ? 0 : roles[kind],
+                        .base = SN_NO_REGISTER, .index = SN_NO_REGISTER, .size = 8, .element_size = 8, .element_count = 1};
+}
+
+/** Operands that value_state.c records. */
+typedef struct state_operands {
+    sn_value_wanted wanted[SN_VALUES_MOST_STATE];
+    unsigned count;
+} state_operands;
+
+/** Whether the operand, which is no memory, is recorded here: with its value it is left to value_state.c if need be. */
+static bool is_ours(wanted_operand *wanted, state_operands *state) {
+    if (is_program_counter(wanted->operand) || sn_operand_is_readable(wanted->operand)) return true;
+    if (!sn_state_register_is_known(wanted->operand)) return false;
+    if (!sn_values.has_bytes) {
+        wanted->moments &= (uint8_t)~SN_VALUES_OVERWRITTEN;
+        return true;
+    }
+    if (state->count == SN_VALUES_MOST_STATE) sn_fail(SN_STATUS_ENGINE, "an instruction has too many operands in control registers");
+    state->wanted[state->count++] = (sn_value_wanted){wanted->operand, (uint8_t)wanted->number, wanted->moments, wanted->information};
+    return false;
 }
 
 static bool is_bulk(const sn_operand *operand) {
@@ -239,6 +305,7 @@ static bool is_bulk(const sn_operand *operand) {
 
 static void instrument_operands(value_draft *draft, const sn_operand *operands, unsigned count) {
     wanted_operand wanted[32];
+    state_operands state = {.count = 0};
     unsigned wanted_count = 0;
     sn_insert_before(draft->block, draft->index);
     for (unsigned i = 0; i < count && wanted_count < 32; i++) {
@@ -250,12 +317,16 @@ static void instrument_operands(value_draft *draft, const sn_operand *operands, 
             sn_values_insert_bulk(draft->block, draft->index, i, one.moments, one.information);
             continue;
         }
-        if (!is_in_memory(one.operand) && !sn_operand_is_readable(one.operand)) continue;
+        if (!is_in_memory(one.operand) && !is_ours(&one, &state)) continue;
         wanted[wanted_count++] = one;
     }
     for (unsigned i = 0; i < wanted_count; i++) {
         uint8_t before = wanted[i].moments & (SN_VALUES_READ | SN_VALUES_PREFETCHED);
         if (before) record_before(draft, &wanted[i], before);
+    }
+    if (state.count) {
+        may_end(draft); /* rows come in between */
+        sn_values_insert_state(draft->block, draft->index, state.wanted, state.count, goes_on(draft->instruction));
     }
     if (goes_on(draft->instruction)) {
         record_writes(draft, wanted, wanted_count);
@@ -269,15 +340,16 @@ static void instrument_one(value_draft *draft) {
     unsigned count;
     sn_operand operands[64];
     const sn_operand *listed = sn_block_operands(draft->block, draft->index, &count);
-    if (count > 64) sn_fail(SN_STATUS_ENGINE, "an instruction has %u operands", count);
+    if (count > 63) sn_fail(SN_STATUS_ENGINE, "an instruction has %u operands", count);
     for (unsigned i = 0; i < count; i++) operands[i] = listed[i];
+    operands[count] = program_counter(draft);
     if (draft->instruction->accesses_vary) {
         may_end(draft); /* rows come in between */
         sn_values_insert_varying(draft->block, draft->index);
     }
     for (unsigned i = 0; draft->instruction->accesses_vary && i < count; i++)
         if (is_in_memory(&operands[i])) operands[i].size = 0; /* they are told of otherwise */
-    instrument_operands(draft, operands, count);
+    instrument_operands(draft, operands, operands[count].role ? count + 1 : count);
     if (draft->instruction->kind == SN_KIND_CONDITIONAL) may_end(draft);
 }
 

@@ -142,7 +142,7 @@ void sn_value_segment_add(sn_value_segment *segment, uint32_t site, uint8_t mome
     }
     const sn_value_site *known = sn_value_site_at(site);
     segment->records[count] = (sn_value_record){.site = site, .spot = count, .size = (uint16_t)known->size,
-                                                .type = known->type, .moment = moment & 15, .place = known->place & 7,
+                                                .type = known->type & 127, .moment = moment & 15, .place = known->place & 15,
                                                 .is_return = known->is_return};
     segment->words[count] = (uint8_t)words;
     segment->offsets[count] = (uint16_t)segment->total_words;

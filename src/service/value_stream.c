@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "guest/thread.h"
+#include "jit/translate.h"
 #include "service/context_tree.h"
 #include "service/value_findings.h"
 #include "service/value_objects.h"
@@ -269,8 +270,8 @@ static void take_row(value_thread *mine, const uint64_t *words) {
     sn_value_run *run = new_run(mine);
     value_row *row = &mine->rows[mine->row_count++];
     uint64_t shape = words[3], values = shape >> 24 & 1 ? 1 + (shape >> 18 & 1) : 0;
-    row->constant = (sn_value_record){.site = number, .size = (uint16_t)shape, .type = site->type,
-                                      .moment = shape >> 16 & 15, .place = site->place & 7};
+    row->constant = (sn_value_record){.site = number, .size = (uint16_t)shape, .type = site->type & 127,
+                                      .moment = shape >> 16 & 15, .place = site->place & 15};
     row->words = (uint8_t)(1 + values * sn_values_words_of((uint16_t)shape));
     /* The word of its shape stands between address and value: where the value is, the address is put in front of it. */
     ((uint64_t *)words)[3] = words[2];
@@ -604,5 +605,6 @@ void sn_values_start(const sn_values_request *request) {
     /* Between bursts code is to be bare: then blocks are not followed for this alone. */
     bool tells_frees = request->freed && !(sn_values_sample_on && sn_values_sample_off);
     if (sn_values_data_centric || tells_frees) sn_value_heap_start(tells_frees ? note_free : NULL);
+    if (sn_values.has_bytes && request->places & SN_VALUES_FLAGS) sn_flags_keep_all();
     sn_values_sampling_start();
 }

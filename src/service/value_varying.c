@@ -42,7 +42,12 @@ struct sn_value_waiting {
     SN_VECTOR(waiting_write) writes;
     SN_VECTOR(uint8_t) overwritten; /**< of a repeated instruction: what its destination held, */
     uint64_t overwritten_at;        /**< from here on */
+    uint8_t state[SN_VALUES_MOST_STATE][SN_VALUES_LARGEST_STATE]; /**< what an instruction's registers held: value_state.c */
+    uint8_t top;                    /**< and where the top of their stack was */
 };
+
+uint8_t *sn_values_waiting_state(sn_value_waiting *waiting, unsigned number) { return waiting->state[number]; }
+uint8_t *sn_values_waiting_top(sn_value_waiting *waiting) { return &waiting->top; }
 
 sn_value_waiting *sn_values_waiting_new(void) {
     sn_value_waiting *made = calloc(1, sizeof *made);
@@ -76,8 +81,8 @@ static void put_bytes(sn_thread *thread, const void *bytes, uint32_t size) {
     for (unsigned i = 0; i < sn_values_words_of(size); i++) put(thread, words[i]);
 }
 
-static void put_row(sn_thread *thread, uint32_t site, uint64_t address, uint32_t size, uint8_t moment, const void *value,
-                    const void *old) {
+void sn_values_put_row(sn_thread *thread, uint32_t site, uint64_t address, uint32_t size, uint8_t moment, const void *value,
+                       const void *old) {
     put(thread, SN_VALUES_TAGS + SN_VALUES_ROWS + site);
     put(thread, sn_values.has_context ? sn_context_of(thread) : SN_NO_CONTEXT);
     put(thread, address);
@@ -95,7 +100,7 @@ void sn_values_write_row(sn_thread *thread, uint32_t site, uint64_t address, uin
         part = size - done < most ? size - done : most;
         bool readable = sn_values.has_bytes && sn_copy_safely(bytes, (const void *)(address + done), part);
         if (sn_values.has_bytes && !readable) continue; /* gone meanwhile */
-        put_row(thread, site, address + done, part, moment, readable ? bytes : NULL, old);
+        sn_values_put_row(thread, site, address + done, part, moment, readable ? bytes : NULL, old);
     }
 }
 
@@ -184,9 +189,9 @@ static void note_repetition(sn_thread *thread, varying_instruction *varying, con
     if (!is_read && (varying->operands[operand].moments & SN_VALUES_OVERWRITTEN))
         old = overwritten_bytes(sn_values_waiting_of(thread), access->address, access->size);
     if (old) moment |= SN_VALUES_OVERWRITTEN;
-    if (!sn_values.has_bytes) put_row(thread, site, access->address, access->size, moment, NULL, NULL);
+    if (!sn_values.has_bytes) sn_values_put_row(thread, site, access->address, access->size, moment, NULL, NULL);
     else if (access->size <= sizeof bytes && sn_copy_safely(bytes, (const void *)from->address, access->size))
-        put_row(thread, site, access->address, access->size, moment, bytes, old);
+        sn_values_put_row(thread, site, access->address, access->size, moment, bytes, old);
 }
 
 static void take_accesses(sn_thread *thread, const sn_access *accesses, size_t count, void *data) {

@@ -2,8 +2,8 @@
  * @fileoverview The framework of <sonde/values.h>: what its files share.
  *
  * value_sites.c numbers what is constant; value_insert.c puts recording into blocks, value_varying.c does it for what is known
- * only when it runs, in C; value_stream.c takes the words apart that all of them leave in the thread's trace, and owns
- * threads; value_sampling.c switches recording on and off.
+ * only when it runs, in C, and value_state.c for registers that inserted code does not read; value_stream.c takes the words apart
+ * that all of them leave in the thread's trace, and owns threads; value_sampling.c switches recording on and off.
  *
  * The stream is one of 64-bit words, in the order of the thread. Client code appends, for each record, its address (or number
  * of a register) and its value in whole words, then the value before. Which record it is follows from the segment of the block
@@ -33,6 +33,8 @@ enum {
     SN_VALUES_NEW_SCRATCH = 2048,
     SN_VALUES_SCRATCH = 2048 + 64,
     SN_VALUES_MOST_WORDS = 32,     /**< of one record or row */
+    SN_VALUES_MOST_STATE = 8,      /**< operands of an instruction that value_state.c looks at, */
+    SN_VALUES_LARGEST_STATE = 16,  /**< and bytes of such a one */
 };
 
 /* ------------------------------------------------------------------------ words */
@@ -104,11 +106,24 @@ uint8_t sn_values_wanted(const sn_instruction *instruction, const sn_operand *op
 void sn_values_insert_varying(sn_block *block, unsigned index);
 /** The wanted ones among `operands` are in memory, at a known address, but too large for a record. */
 void sn_values_insert_bulk(sn_block *block, unsigned index, unsigned operand, uint8_t moment, uint64_t information);
+/** An operand of which something is wanted. */
+typedef struct sn_value_wanted {
+    const sn_operand *operand;
+    uint8_t number;  /**< in sn_block_operands() */
+    uint8_t moments; /**< SN_VALUES_* */
+    uint64_t information;
+} sn_value_wanted;
+
+/** Record operands that sn_state_register_is_known(), with their values. Behind the instruction only if it `goes_on`. */
+void sn_values_insert_state(sn_block *block, unsigned index, const sn_value_wanted *wanted, unsigned count, bool goes_on);
 /** The instruction that was recorded half did not end. */
 void sn_values_forget_varying(sn_thread *thread);
 
 /** Append a row for memory of any size. The bytes are read now. `old` (NULL: none) are those before. */
 void sn_values_write_row(sn_thread *thread, uint32_t site, uint64_t address, uint32_t size, uint8_t moment, const void *old);
+/** Append a row of at most SN_VALUES_LARGEST bytes with this value; NULL: without one. */
+void sn_values_put_row(sn_thread *thread, uint32_t site, uint64_t address, uint32_t size, uint8_t moment, const void *value,
+                       const void *old);
 
 /* ----------------------------------------------------------------------- threads */
 
@@ -117,6 +132,9 @@ typedef struct sn_value_waiting sn_value_waiting;
 sn_value_waiting *sn_values_waiting_of(sn_thread *thread);
 sn_value_waiting *sn_values_waiting_new(void);
 void sn_values_waiting_free(sn_value_waiting *waiting);
+/** Room for what one of value_state.c's operands held before the instruction, and for where the stack's top was. */
+uint8_t *sn_values_waiting_state(sn_value_waiting *waiting, unsigned number);
+uint8_t *sn_values_waiting_top(sn_value_waiting *waiting);
 
 /* ---------------------------------------------------------------------- sampling */
 

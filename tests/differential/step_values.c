@@ -4,10 +4,11 @@
  *     differential-step OUTPUT ENTER PROGRAM [ARGUMENTS]
  *
  * Runs the runner of the differential test natively and steps through its blocks: from each arrival at the address ENTER (of
- * sn_executor_enter, hexadecimal) until it has left the places of blocks (layout.h). Writes a line for each value of memory and
- * of general, vector and mask registers that an instruction reads, or has written, in the order of tests/tools/show_values.c:
+ * sn_executor_enter, hexadecimal) until it has left the places of blocks (layout.h). Writes a line for each value of memory, of
+ * registers, and of the program counter that an instruction reads, or has written; those of a place are in the order of
+ * tests/tools/show_values.c:
  *
- *     INSTRUCTION r|w memory|general|vector|mask WHERE SIZE VALUE
+ *     INSTRUCTION r|w memory|general|vector|mask|flags|x87|control|counter WHERE SIZE VALUE
  *
  * Of an instruction whose accesses vary, and of processor state, there is a line `INSTRUCTION skip`.
  * The values are what ptrace shows, before and after the step; only which operands there are is asked of src/isa.
@@ -31,12 +32,12 @@
 #include "isa/isa.h"
 #include "layout.h"
 
-enum { MOST_OPERANDS = 32, COUNTER = 1 };
+enum { MOST_OPERANDS = 32, COUNTER = 1 }; /* the program counter comes behind the others */
 
 static pid_t child;
 static FILE *output;
 
-static void fail(const char *what) {
+static _Noreturn void fail(const char *what) {
     fprintf(stderr, "differential-step: %s: %s\n", what, strerror(errno));
     if (child > 0) kill(child, SIGKILL);
     exit(2);
@@ -58,10 +59,12 @@ static uint64_t general(const struct user_regs_struct *r, unsigned number) {
 typedef struct vectors {
     uint8_t bytes[32][64];
     uint64_t masks[8];
+    uint8_t legacy[512]; /**< with the x87 unit and control words */
 } vectors;
 
 /** The XSAVE area's components (Intel SDM, volume 1, chapter 13): where they are says CPUID, leaf 13. */
-enum { LEGACY_XMM = 160, LEGACY_FEATURES = 464, AVX = 2, MASKS = 5, UPPER_ZMM = 6, HIGH_ZMM = 7 };
+enum { CONTROL_WORD = 0, STATUS_WORD = 2, VECTOR_CONTROL = 24, LEGACY_X87 = 32, LEGACY_XMM = 160, LEGACY_FEATURES = 464 };
+enum { AVX = 2, MASKS = 5, UPPER_ZMM = 6, HIGH_ZMM = 7 };
 
 /** Copy the elements of a component, as far as the processor and the kernel have it. */
 static void copy_component(const uint8_t *area, unsigned component, void *to, size_t step, unsigned count, size_t size) {
@@ -77,6 +80,7 @@ static vectors read_vectors(void) {
     vectors now = {0};
     struct iovec all = {area, sizeof area};
     if (ptrace(PTRACE_GETREGSET, child, (void *)(uintptr_t)NT_X86_XSTATE, &all)) fail("vector registers");
+    memcpy(now.legacy, area, sizeof now.legacy);
     for (unsigned i = 0; i < 16; i++) memcpy(now.bytes[i], area + LEGACY_XMM + i * 16, 16);
     copy_component(area, AVX, now.bytes[0] + 16, sizeof now.bytes[0], 16, 16);
     copy_component(area, UPPER_ZMM, now.bytes[0] + 32, sizeof now.bytes[0], 16, 32);
@@ -109,27 +113,66 @@ static uint64_t address_of(const step *s, const sn_operand *operand) {
     return address + bases[operand->segment <= 2 ? operand->segment : 0];
 }
 
-/** Copy the operand's value, which is in a register. */
-static void read_register(const step *s, const sn_operand *operand, bool is_write, uint8_t *bytes) {
+static unsigned top_of(const vectors *now) { return now->legacy[STATUS_WORD + 1] >> 3 & 7; }
+
+/** A register of the x87 unit. What is written is counted from where the stack's top is then if the instruction has pushed, else
+    from where it was. The image begins with the register at the top. */
+static const uint8_t *x87_register(const step *s, const sn_operand *operand, bool is_write) {
+    enum { EXTENDED_BYTES = 10 };
     const vectors *now = is_write ? &s->vectors_after : &s->vectors_before;
-    uint64_t value = general(is_write ? &s->after : &s->before, operand->reg);
-    const void *from = operand->place == SN_PLACE_VECTOR ? (const void *)now->bytes[operand->reg % 32]
-                       : operand->place == SN_PLACE_MASK ? (const void *)&now->masks[operand->reg % 8]
-                                                         : (const void *)&value;
-    memcpy(bytes, (const uint8_t *)from + operand->displacement, operand->size);
+    unsigned before = top_of(&s->vectors_before), top = top_of(now), number = operand->reg;
+    bool has_pushed = is_write && top == (before - 1) % 8;
+    if (operand->size == EXTENDED_BYTES) number += has_pushed ? top : before;
+    return now->legacy + LEGACY_X87 + 16 * ((number - top) % 8);
+}
+
+/** A control register; NULL: one that is not compared. */
+static const void *control_register(const vectors *now, const struct user_regs_struct *general_now, unsigned number) {
+    switch (number) {
+    case SN_CONTROL_X87_CONTROL: return now->legacy + CONTROL_WORD;
+    case SN_CONTROL_X87_STATUS: return now->legacy + STATUS_WORD;
+    case SN_CONTROL_VECTOR: return now->legacy + VECTOR_CONTROL;
+    case SN_CONTROL_ENABLED_STATE: return now->legacy + LEGACY_FEATURES;
+    case SN_CONTROL_SEGMENTS: return &general_now->es;
+    case SN_CONTROL_SEGMENTS + 1: return &general_now->cs;
+    case SN_CONTROL_SEGMENTS + 2: return &general_now->ss;
+    case SN_CONTROL_SEGMENTS + 3: return &general_now->ds;
+    case SN_CONTROL_SEGMENTS + 4: return &general_now->fs;
+    case SN_CONTROL_SEGMENTS + 5: return &general_now->gs;
+    default: return NULL;
+    }
+}
+
+/** Where the value of an operand that is in a register was copied from; `room` holds what has to be made. NULL: nowhere. */
+static const void *register_place(const step *s, const sn_operand *operand, bool is_write, uint64_t *room) {
+    enum { TRAP_FLAG = 0x100, RESUME_FLAG = 0x10000 }; /* those of stepping */
+    const vectors *now = is_write ? &s->vectors_after : &s->vectors_before;
+    const struct user_regs_struct *general_now = is_write ? &s->after : &s->before;
+    switch (operand->place) {
+    case SN_PLACE_VECTOR: return now->bytes[operand->reg % 32];
+    case SN_PLACE_MASK: return &now->masks[operand->reg % 8];
+    case SN_PLACE_X87: return x87_register(s, operand, is_write);
+    case SN_PLACE_CONTROL: return control_register(now, general_now, operand->reg);
+    case SN_PLACE_FLAGS: *room = general_now->eflags & ~(uint64_t)(TRAP_FLAG | RESUME_FLAG); return room;
+    case SN_PLACE_PROGRAM_COUNTER: *room = is_write ? s->after.rip : s->insn.pc + s->insn.length; return room;
+    default: *room = general(general_now, operand->reg); return room;
+    }
 }
 
 /** Print the value; false if it is in memory that can't be read. */
 static bool print(const step *s, const sn_operand *operand, bool is_write) {
     static const char *const names[] = {
-        [SN_PLACE_MEMORY] = "memory", [SN_PLACE_GENERAL] = "general", [SN_PLACE_VECTOR] = "vector", [SN_PLACE_MASK] = "mask"};
+        [SN_PLACE_MEMORY] = "memory", [SN_PLACE_GENERAL] = "general", [SN_PLACE_VECTOR] = "vector", [SN_PLACE_MASK] = "mask",
+        [SN_PLACE_FLAGS] = "flags", [SN_PLACE_X87] = "x87", [SN_PLACE_CONTROL] = "control", [SN_PLACE_PROGRAM_COUNTER] = "counter"};
     uint8_t bytes[64];
-    uint64_t where = operand->reg;
+    uint64_t where = operand->reg == SN_NO_REGISTER ? 0 : operand->reg, room;
     if (operand->place == SN_PLACE_MEMORY) {
         where = address_of(s, operand);
         if (!read_memory(where, bytes, operand->size)) return false;
     } else {
-        read_register(s, operand, is_write, bytes);
+        const uint8_t *from = register_place(s, operand, is_write, &room);
+        if (!from) return true;
+        memcpy(bytes, from + (operand->place == SN_PLACE_GENERAL ? operand->displacement : 0), operand->size);
     }
     fprintf(output, "%" PRIx64 " %c %s %" PRIx64 " %u ", s->insn.pc, is_write ? 'w' : 'r',
             names[operand->place], where, operand->size);
@@ -139,14 +182,31 @@ static bool print(const step *s, const sn_operand *operand, bool is_write) {
 }
 
 static bool is_recorded(const sn_operand *operand, unsigned role) {
-    bool place = operand->place == SN_PLACE_MEMORY || operand->place == SN_PLACE_GENERAL ||
-                 operand->place == SN_PLACE_VECTOR || operand->place == SN_PLACE_MASK;
-    return place && operand->role != SN_ROLE_ADDRESS && (operand->role & role) && operand->size && operand->size <= 64;
+    return operand->place != SN_PLACE_IMMEDIATE && operand->role != SN_ROLE_ADDRESS && (operand->role & role) && operand->size && operand->size <= 64;
+}
+
+static bool is_recorded_behind(const sn_operand *operand) {
+    return operand->place == SN_PLACE_FLAGS || operand->place == SN_PLACE_X87 || operand->place == SN_PLACE_CONTROL ||
+           operand->place == SN_PLACE_PROGRAM_COUNTER;
 }
 
 static bool goes_on(const sn_insn *insn) {
     sn_instruction_kind kind = sn_kind_of(insn);
     return kind == SN_KIND_OTHER || kind == SN_KIND_CONDITIONAL;
+}
+
+/** The program counter is an operand of near branches, calls and returns: src/isa does not list it. */
+static void add_program_counter(step *s) {
+    bool is_written = false, is_read = false;
+    switch (s->insn.class) {
+    case SN_INSN_CONDITIONAL: case SN_INSN_LOOP: case SN_INSN_JUMP: case SN_INSN_CALL: case SN_INSN_CALL_INDIRECT:
+        is_read = is_written = true;
+        break;
+    case SN_INSN_JUMP_INDIRECT: case SN_INSN_RETURN: is_written = true; break;
+    default: return;
+    }
+    s->operands[s->count++] = (sn_operand){.place = SN_PLACE_PROGRAM_COUNTER, .size = 8,
+                                           .role = (is_read ? SN_ROLE_READ : 0) | (is_written ? SN_ROLE_WRITTEN : 0)};
 }
 
 /** Processor state, in which there are places in code: that is the copy's, when it runs in the code cache. */
@@ -159,7 +219,8 @@ static bool begin_step(step *s) {
     size_t size = sizeof code;
     while (size && !read_memory(s->before.rip, code, size)) size--;
     if (!sn_decode(code, size, s->before.rip, &s->insn)) return false;
-    s->count = sn_operands(&s->insn, s->operands, MOST_OPERANDS);
+    s->count = sn_operands(&s->insn, s->operands, MOST_OPERANDS - COUNTER);
+    if (s->count >= 0) add_program_counter(s);
     bool skips = sn_accesses_vary(&s->insn);
     for (int i = 0; i < s->count; i++) skips |= is_state(&s->operands[i]);
     s->vectors_before = read_vectors();
@@ -167,8 +228,13 @@ static bool begin_step(step *s) {
         fprintf(output, "%" PRIx64 " skip\n", s->insn.pc);
         return s->count = 0, true;
     }
-    for (int i = 0; i < s->count; i++)
-        if (is_recorded(&s->operands[i], SN_ROLE_READ) && !print(s, &s->operands[i], false)) return false;
+    /* Where a load faults, the registers that are recorded behind loads are not. */
+    for (int behind = 0; behind < 2; behind++)
+        for (int i = 0; i < s->count; i++) {
+            const sn_operand *operand = &s->operands[i];
+            if (is_recorded_behind(operand) != behind || !is_recorded(operand, SN_ROLE_READ)) continue;
+            if (!print(s, operand, false)) return false;
+        }
     return true;
 }
 
@@ -199,7 +265,8 @@ static void end_step(step *s) {
     s->vectors_after = read_vectors();
     for (int i = 0; i < s->count; i++) {
         const sn_operand *operand = &s->operands[i];
-        bool wanted = is_recorded(operand, SN_ROLE_WRITTEN) && (operand->place == SN_PLACE_MEMORY || goes_on(&s->insn));
+        bool is_known_before = operand->place == SN_PLACE_MEMORY || operand->place == SN_PLACE_PROGRAM_COUNTER;
+        bool wanted = is_recorded(operand, SN_ROLE_WRITTEN) && (is_known_before || goes_on(&s->insn));
         if (wanted) print(s, operand, true);
     }
 }

@@ -46,7 +46,8 @@ static void print_bytes(const void *value, unsigned size) {
 }
 
 static void print_record(const sn_value_record *record) {
-    static const char *const place_names[] = {"memory", "general", "vector", "mask", "flags", "x87", "immediate", "control"};
+    static const char *const place_names[] = {"memory", "general", "vector", "mask", "flags", "x87", "immediate", "control",
+                                              "counter"};
     const sn_value_site *site = sn_value_site_at(record->site);
     if (site->is_system_call ? site->instruction == 0 : site->information != site->instruction) abort();
     const char *moment = record->moment & SN_VALUES_READ ? "r" : record->moment & SN_VALUES_WRITTEN ? "w" : "p";

@@ -22,8 +22,8 @@ typedef struct sn_listing {
 
 enum { NUMBER_RSP = 4, NUMBER_RBP = 5, NUMBER_RCX = 1 };
 
-/** Numbers of SN_PLACE_CONTROL: a range for each class of register. */
-enum { CONTROL_SEGMENT = 0, CONTROL_CONTROL = 16, CONTROL_DEBUG = 32, CONTROL_TILE = 48, CONTROL_BOUND = 64 };
+/** Numbers of SN_PLACE_CONTROL: a range for each class of register; those that are alone of their kind are in isa.h. */
+enum { CONTROL_CONTROL = 16, CONTROL_DEBUG = 32, CONTROL_TILE = 48, CONTROL_BOUND = 64 };
 
 /* ------------------------------------------------------------ kinds of instruction */
 
@@ -198,11 +198,22 @@ static const sn_register_place register_places[] = {
     {ZYDIS_REGCLASS_ZMM, SN_PLACE_VECTOR, 0},
     {ZYDIS_REGCLASS_MASK, SN_PLACE_MASK, 0},
     {ZYDIS_REGCLASS_TMM, SN_PLACE_CONTROL, CONTROL_TILE},
-    {ZYDIS_REGCLASS_SEGMENT, SN_PLACE_CONTROL, CONTROL_SEGMENT},
+    {ZYDIS_REGCLASS_SEGMENT, SN_PLACE_CONTROL, SN_CONTROL_SEGMENTS},
     {ZYDIS_REGCLASS_CONTROL, SN_PLACE_CONTROL, CONTROL_CONTROL},
     {ZYDIS_REGCLASS_DEBUG, SN_PLACE_CONTROL, CONTROL_DEBUG},
     {ZYDIS_REGCLASS_BOUND, SN_PLACE_CONTROL, CONTROL_BOUND},
 };
+
+/** Control registers without a class; SN_NO_REGISTER for others. The library has one name for both words of the x87 unit. */
+static uint8_t single_control_register(ZydisRegister reg) {
+    switch (reg) {
+    case ZYDIS_REGISTER_X87CONTROL: return SN_CONTROL_X87_CONTROL;
+    case ZYDIS_REGISTER_X87STATUS: return SN_CONTROL_X87_STATUS;
+    case ZYDIS_REGISTER_MXCSR: return SN_CONTROL_VECTOR;
+    case ZYDIS_REGISTER_XCR0: return SN_CONTROL_ENABLED_STATE;
+    default: return SN_NO_REGISTER;
+    }
+}
 
 static void set_register(sn_operand *operand, ZydisRegister reg) {
     int number = sn_zydis_general_register(reg);
@@ -213,6 +224,7 @@ static void set_register(sn_operand *operand, ZydisRegister reg) {
         operand->displacement = reg >= ZYDIS_REGISTER_AH && reg <= ZYDIS_REGISTER_BH;
         return;
     }
+    operand->reg = single_control_register(reg);
     ZydisRegisterClass class = ZydisRegisterGetClass(reg);
     if (class == ZYDIS_REGCLASS_FLAGS)
         operand->place = SN_PLACE_FLAGS;
@@ -230,6 +242,14 @@ static bool is_no_operand(const ZydisDecodedOperand *from) {
            (from->encoding == ZYDIS_OPERAND_ENCODING_MASK && from->reg.value == ZYDIS_REGISTER_K0);
 }
 
+/** The library has moves of the x87 unit's control and status word write the status word, all of them. */
+static void correct_x87_word(const sn_listing *l, sn_operand *operand) {
+    bool is_control = l->z.mnemonic == ZYDIS_MNEMONIC_FLDCW || l->z.mnemonic == ZYDIS_MNEMONIC_FNSTCW;
+    bool is_store = l->z.mnemonic == ZYDIS_MNEMONIC_FNSTCW || l->z.mnemonic == ZYDIS_MNEMONIC_FNSTSW;
+    if (is_control) operand->reg = SN_CONTROL_X87_CONTROL;
+    if (is_store) operand->role = SN_ROLE_READ;
+}
+
 static void add_register(sn_listing *l, const ZydisDecodedOperand *from) {
     if (is_no_operand(from))
         return;
@@ -239,6 +259,8 @@ static void add_register(sn_listing *l, const ZydisDecodedOperand *from) {
     set_register(operand, from->reg.value);
     if (l->z.meta.category == ZYDIS_CATEGORY_NOP || l->z.meta.category == ZYDIS_CATEGORY_WIDENOP)
         operand->role = SN_ROLE_ADDRESS; /* named, and neither read nor written */
+    if (from->reg.value == ZYDIS_REGISTER_X87STATUS)
+        correct_x87_word(l, operand);
     if (l->z.mnemonic == ZYDIS_MNEMONIC_XLAT)
         operand->role = SN_ROLE_BOTH; /* al is index and result */
     if (operand->place == SN_PLACE_VECTOR && (operand->role & SN_ROLE_WRITTEN) && has_mask_register(l))

@@ -1,6 +1,6 @@
 /**
  * @fileoverview By how many registers an x87 instruction pushes or pops the register stack (Intel SDM volume 2, appendix B.17; volume
- * 1, 8.3): for shadows, which follow registers by their number from the top.
+ * 1, 8.3): for shadows and values, which know registers by their number from the top.
  */
 #include "isa/isa.h"
 

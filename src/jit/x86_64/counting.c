@@ -34,7 +34,7 @@ void sn_builder_find_liveness(builder *b) {
         sn_fault_kind fault = sn_fault_kind_of(insn);
         if (fault != SN_FAULT_NONE || sn_analysis_leaves(&b->block->analysis, &places[SN_WHEN_BEFORE])) registers = 0xffff;
         registers |= sn_lower_registers_read(b, i, SN_WHEN_BEFORE) | sn_lower_registers_read(b, i, SN_WHEN_ENTERED);
-        if (fault == SN_FAULT_ANY) flags = SN_FLAGS_ARITHMETIC;
+        if (fault == SN_FAULT_ANY || sn_flags_are_kept()) flags = SN_FLAGS_ARITHMETIC;
         b->live_flags[i] = (uint8_t)flags;
         b->live_registers[i] = (uint16_t)registers;
     }
