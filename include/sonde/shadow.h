@@ -107,8 +107,14 @@ static inline SN_FAST uint64_t sn_shadow_get(const sn_shadow_memory *memory, uin
     }
 }
 
-/** Give each of `size` bytes the shadow `value`. Large ranges of zero give the memory back. With fewer than 8 bits, safe against
-    other threads that write the same byte of shadow. */
+/** From the start callback: where the shadow of large ranges becomes `value`, it takes memory only as far as it is written to later.
+    Worth it for what a tool gives to large blocks that are hardly used. At most 4 values in all; where the system gives no file in
+    memory (memfd_create(2)), nothing happens. What a range is has to be 1 MiB of shadow at a multiple of 1 MiB, and 12 GiB can be so
+    at most: the rest is written. */
+void sn_shadow_share(const sn_shadow_memory *memory, uint64_t value);
+
+/** Give each of `size` bytes the shadow `value`. Large ranges of zero give the memory back, and those of values that are shared
+    (sn_shadow_share()) nearly all of it. With fewer than 8 bits, safe against other threads that write the same byte of shadow. */
 void sn_shadow_fill(const sn_shadow_memory *memory, uint64_t address, uint64_t size, uint64_t value);
 
 /** Copy the shadow of `size` bytes; the ranges may overlap. */

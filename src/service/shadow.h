@@ -3,6 +3,7 @@
  *
  *   shadow_memory.c   reserves shadow memories, and follows the client's mappings
  *   shadow_ranges.c   fills, copies and searches ranges of them; also called from the code cache
+ *   shadow_large.c    gives large ranges of one value no memory of their own
  *   shadow_inline.c   the code that loads and stores shadow in blocks
  *
  *   shadow_compile.c    from the flows of instructions to inserted code and plans (shadow_plan.h)
@@ -33,5 +34,12 @@ extern sn_shadow_memories sn_shadow_all;
 uint64_t sn_shadow_load_anywhere(const sn_shadow_memory *memory, uint64_t address, uint64_t size);
 /** In the code cache: the same as sn_shadow_store(), for fewer than 8 bits. */
 void sn_shadow_store_bits(const sn_shadow_memory *memory, uint64_t address, uint64_t size, uint64_t value);
+
+/** SN_FAST, as the two below: the value of one byte's shadow, repeated to fill a word. */
+uint64_t sn_shadow_repeated(const sn_shadow_memory *memory, uint64_t value);
+/** Write shadow from `at` to before `end`; at multiples of 8, `pattern` begins anew. */
+void sn_shadow_write_pattern(uint8_t *at, uint8_t *end, uint64_t pattern);
+/** The same, if the range is so large that its pages need not be written: returns whether it was done. */
+bool sn_shadow_fill_large(const sn_shadow_memory *memory, uint8_t *at, uint8_t *end, uint64_t pattern);
 
 #endif

@@ -5,15 +5,8 @@
  * Fewer than 8 bits for each byte: the bytes of shadow at the ends of a range belong to other bytes of the client too, which
  * another thread may be writing at the same time. They are changed atomically.
  */
-#include <sys/mman.h>
-#include <sys/syscall.h>
-
-#include "base/x86_64/raw_syscall.h"
 #include "jit/layout.h"
 #include "service/shadow.h"
-
-/** So much zero is given back to the system instead of being written. */
-#define GIVEN_BACK (UINT64_C(256) << 10)
 
 SN_FAST bool sn_shadow_covers(uint64_t address, uint64_t size) {
     uint64_t last = address + size - (size > 0);
@@ -23,27 +16,18 @@ SN_FAST bool sn_shadow_covers(uint64_t address, uint64_t size) {
 
 /* ------------------------------------------------------------------------------ eight bytes at a time */
 
-/** The value of one byte's shadow, repeated to fill a word. */
-static SN_FAST uint64_t repeated(const sn_shadow_memory *memory, uint64_t value) {
+SN_FAST uint64_t sn_shadow_repeated(const sn_shadow_memory *memory, uint64_t value) {
     if (memory->bits < 64) value &= (UINT64_C(1) << memory->bits) - 1;
     for (unsigned bits = memory->bits; bits < 64; bits *= 2) value |= value << bits;
     return value;
 }
 
 /** Shadows lie at multiples of their size: at a word boundary the pattern begins anew. Volatile: no call of memset() is made of it. */
-static SN_FAST void fill_bytes(uint8_t *at, uint8_t *end, uint64_t pattern) {
+SN_FAST void sn_shadow_write_pattern(uint8_t *at, uint8_t *end, uint64_t pattern) {
     for (uint64_t word = pattern; at < end && (uintptr_t)at % 8; at++, word = word >> 8 | word << 56)
         *(volatile uint8_t *)at = (uint8_t)word;
     for (; end - at >= 8; at += 8) *(volatile uint64_t *)at = pattern;
     for (uint64_t word = pattern; at < end; at++, word >>= 8) *(volatile uint8_t *)at = (uint8_t)word;
-}
-
-static SN_FAST void give_back(uint8_t **at, uint8_t *end) {
-    uint8_t *first = (uint8_t *)(((uintptr_t)*at + SN_PAGE_SIZE - 1) & ~(SN_PAGE_SIZE - 1));
-    uint8_t *last = (uint8_t *)((uintptr_t)end & ~(SN_PAGE_SIZE - 1));
-    fill_bytes(*at, first, 0);
-    if (sn_syscall(SYS_madvise, first, last - first, MADV_DONTNEED) < 0) fill_bytes(first, last, 0);
-    *at = last;
 }
 
 /* ------------------------------------------------------------------------------- parts of bytes of shadow */
@@ -65,7 +49,7 @@ static SN_FAST unsigned per_byte(const sn_shadow_memory *memory) { return memory
 /* ------------------------------------------------------------------------------------------------ filling */
 
 SN_FAST void sn_shadow_fill(const sn_shadow_memory *memory, uint64_t address, uint64_t size, uint64_t value) {
-    uint64_t pattern = repeated(memory, value), end = address + size;
+    uint64_t pattern = sn_shadow_repeated(memory, value), end = address + size;
     unsigned group = per_byte(memory), first = (unsigned)(address % group);
     if (!size) return;
     if (first) {
@@ -80,21 +64,26 @@ SN_FAST void sn_shadow_fill(const sn_shadow_memory *memory, uint64_t address, ui
     if (address >= end) return;
     uint8_t *at = sn_shadow_at(memory, address);
     uint8_t *stop = at + (memory->bits < 8 ? (end - address) / group : (end - address) << (memory->bits_log - 3));
-    if (!pattern && (uint64_t)(stop - at) >= GIVEN_BACK) give_back(&at, stop);
-    fill_bytes(at, stop, pattern);
+    if (!sn_shadow_fill_large(memory, at, stop, pattern)) sn_shadow_write_pattern(at, stop, pattern);
 }
 
 /* ------------------------------------------------------------------------------------------------ copying */
 
+/** What is the same already is not written: of large ranges with one value, no memory is taken. */
+static SN_FAST void copy_word(uint8_t *to, const uint8_t *from) {
+    uint64_t word = *(const uint64_t *)from;
+    if (*(const uint64_t *)to != word) *(volatile uint64_t *)to = word;
+}
+
 static SN_FAST void copy_up(uint8_t *to, const uint8_t *from, uint64_t bytes) {
-    for (; bytes >= 8; bytes -= 8, to += 8, from += 8) *(volatile uint64_t *)to = *(const uint64_t *)from;
+    for (; bytes >= 8; bytes -= 8, to += 8, from += 8) copy_word(to, from);
     for (; bytes; bytes--) *(volatile uint8_t *)to++ = *from++;
 }
 
 static SN_FAST void copy_down(uint8_t *to, const uint8_t *from, uint64_t bytes) {
     to += bytes;
     from += bytes;
-    for (; bytes >= 8; bytes -= 8) to -= 8, from -= 8, *(volatile uint64_t *)to = *(const uint64_t *)from;
+    for (; bytes >= 8; bytes -= 8) to -= 8, from -= 8, copy_word(to, from);
     for (; bytes; bytes--) *(volatile uint8_t *)--to = *--from;
 }
 
@@ -130,7 +119,7 @@ SN_FAST void sn_shadow_copy(const sn_shadow_memory *memory, uint64_t to, uint64_
 /* ---------------------------------------------------------------------------------------------- searching */
 
 SN_FAST uint64_t sn_shadow_find_other(const sn_shadow_memory *memory, uint64_t address, uint64_t end, uint64_t value) {
-    uint64_t pattern = repeated(memory, value);
+    uint64_t pattern = sn_shadow_repeated(memory, value);
     uint64_t one = memory->bits < 64 ? pattern & ((UINT64_C(1) << memory->bits) - 1) : pattern;
     uint64_t per_word = 64u >> memory->bits_log;
     for (; address < end && address % per_word; address++)

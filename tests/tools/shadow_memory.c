@@ -84,8 +84,57 @@ static void check_ranges(uint64_t start) {
     if (sn_shadow_find_other(shadow, start - 5, start - 5 + large, 0) != start - 5 + large) sn_fail(3, "zero is not zero");
 }
 
+/* ------------------------------------------------------------------------------------------ large ranges */
+
+/** Pieces of one value: 64 KiB of shadow each, so that there are 6 MiB of it, which begin anywhere. */
+enum { PIECES = 96, LARGE_ROUNDS = 150 };
+static uint8_t piece_values[PIECES]; /* numbers: 0, `all`, 1 */
+
+static uint64_t piece_value(unsigned number) { return number == 1 ? all() : number / 2; }
+
+static uint64_t piece_at(uint64_t start, unsigned piece) { return start + piece * (UINT64_C(524288) / (uint64_t)bits); }
+
+static void one_large_change(uint64_t start) {
+    unsigned size = 1 + below(below(3) ? PIECES : 4), from = below(PIECES - size + 1), to = below(PIECES - size + 1), value = below(3);
+    uint64_t bytes = piece_at(0, size);
+    if (below(4)) {
+        sn_shadow_fill(shadow, piece_at(start, to), bytes, piece_value(value));
+        memset(piece_values + to, (int)value, size);
+    } else {
+        sn_shadow_copy(shadow, piece_at(start, to), piece_at(start, from), bytes);
+        memmove(piece_values + to, piece_values + from, size);
+    }
+}
+
+static long resident_pages(void) {
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%*d %ld", &pages) != 1) sn_fail(3, "/proc/self/statm says nothing");
+    fclose(file);
+    return pages;
+}
+
+static void check_large_ranges(uint64_t start) {
+    long before = resident_pages();
+    sn_shadow_fill(shadow, start, piece_at(0, 8 * PIECES), all());
+    if (resident_pages() - before > 16 * PIECES * 3) sn_fail(3, "a large range of one value takes memory");
+    sn_shadow_fill(shadow, start, piece_at(0, 8 * PIECES), 0);
+    for (unsigned i = 0; i < LARGE_ROUNDS; i++) {
+        one_large_change(start);
+        for (unsigned piece = 0; piece < PIECES && i % 8 == 0; piece++) {
+            uint64_t from = piece_at(start, piece), end = piece_at(start, piece + 1);
+            if (sn_shadow_find_other(shadow, from, end, piece_value(piece_values[piece])) != end) sn_fail(3, "piece %u is not what was written", piece);
+        }
+    }
+    sn_shadow_fill(shadow, start, piece_at(0, PIECES), 0);
+    memset(piece_values, 0, sizeof piece_values);
+}
+
 static void start(void) {
     shadow = sn_shadow_memory_new((unsigned)bits);
+    sn_shadow_share(shadow, all());
+    check_large_ranges(UINT64_C(0x20000121));
+    check_large_ranges(UINT64_C(0x170000000123));
     check_ranges(UINT64_C(0x20000123));     /* the low window */
     check_ranges(UINT64_C(0x170000000125)); /* and that of data */
 }

@@ -13,7 +13,10 @@
 
 const sn_shadow_memory *mc_shadow;
 
-void mc_addressability_init(void) { mc_shadow = sn_shadow_memory_new(1); }
+void mc_addressability_init(void) {
+    mc_shadow = sn_shadow_memory_new(1);
+    sn_shadow_share(mc_shadow, 1);
+}
 
 static bool is_covered(uint64_t start, uint64_t size) { return size != 0 && sn_shadow_covers(start, size); }
 

@@ -347,9 +347,22 @@ bool mc_block_free(sn_thread *thread, mc_block *block) {
     return true;
 }
 
+/** Pages that have the same already are not written: of a large block, nobody may ever have written them. */
+static void copy_memory(uint64_t to, uint64_t from, uint64_t size) {
+    for (uint64_t at = 0, step; at < size; at += step) {
+        step = PAGE - (to + at) % PAGE < size - at ? PAGE - (to + at) % PAGE : size - at;
+        void *there = (void *)(uintptr_t)(to + at);
+        const void *here = (const void *)(uintptr_t)(from + at);
+        if (step < PAGE || memcmp(there, here, step) != 0) {
+            memcpy(there, here, step);
+        }
+    }
+}
+
 void mc_block_copy(const mc_block *to, const mc_block *from) {
-    mc_copy_definedness(to->address, from->address, to->size < from->size ? to->size : from->size);
-    memcpy((void *)(uintptr_t)to->address, (const void *)(uintptr_t)from->address, to->size < from->size ? to->size : from->size);
+    uint64_t size = to->size < from->size ? to->size : from->size;
+    mc_copy_definedness(to->address, from->address, size);
+    copy_memory(to->address, from->address, size);
 }
 
 mc_block *mc_block_add(sn_thread *thread, uint64_t address, uint64_t size, uint64_t pool) {

@@ -360,6 +360,7 @@ void mc_definedness_init(void) {
     }
     found_slot = sn_slot_new();
     rules.memory = shadow = sn_shadow_memory_new(8);
+    sn_shadow_share(shadow, ALL_BITS);
     rules.origins = mc_current.track_origins ? sn_shadow_memory_new(8) : NULL;
     sn_shadow_follow(&rules);
     mc_frames_init(shadow);
