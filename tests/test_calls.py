@@ -154,19 +154,27 @@ def test_instructions_and_jumps(program, tmp_path):
 
 
 def test_no_lines(program, tmp_path):
-    profile = profile_of(program, tmp_path, "--dump-line=no", "--compress-strings=no")
+    profile = profile_of(program, tmp_path, "--dump-line=no", "--dump-instr=yes", "--compress-strings=no")
     assert profile.headers["positions"] == "instr"
     assert profile.self_costs["inner"] == INNER
 
 
-@pytest.mark.parametrize("options", [(), ("--dump-instr=yes", "--collect-jumps=yes"), ("--dump-line=no",)])
+def test_no_places(program, tmp_path):
+    """As Callgrind does."""
+    profile = profile_of(program, tmp_path, "--dump-line=no")
+    assert profile.headers["positions"] == "line"
+    assert profile.self_costs["inner"] == INNER
+
+
+@pytest.mark.parametrize("options", [(), ("--dump-instr=yes", "--collect-jumps=yes"),
+                                     ("--dump-line=no", "--dump-instr=yes")])
 def test_positions_by_distance(program, tmp_path, options):
     """Whether they are written so or not, all is at the same place, for callgrind_annotate as well."""
     said, annotated, texts = [], [], []
     for compresses in ("yes", "no"):
         said.append(profile_of(program, tmp_path, f"--compress-pos={compresses}", *options))
         texts.append((tmp_path / "out").read_text())
-        if "--dump-line=no" not in options: # of which it warns
+        if "--dump-line=no" not in options: # callgrind_file.complaints() says why
             annotated.append(subprocess.run(["callgrind_annotate", "--tree=both", tmp_path / "out"], capture_output=True, text=True,
                                             check=True, timeout=60).stdout)
     assert re.search(r"^[+*-]", texts[0], re.M) and not re.search(r"^[+*-]", texts[1], re.M)
@@ -329,6 +337,71 @@ def test_pieces_without_symbols(tmp_path, options):
     helper, = (name for name in profile.self_costs if name.startswith("0x"))
     assert profile.self_costs == {"_start": 6, f"outer{caller}": 6, f"hop{caller}": 5, helper: 2}
     assert profile.inclusive == {("_start", f"outer{caller}"): 6, ("_start", f"hop{caller}"): 5, ("_start", helper): 2}
+
+
+# Of these only _start keeps its symbol. The cold part of `works` lies behind another function, calls that and jumps back. `target`
+# is jumped to, called, and jumped to again; by then it is known as a function. So is `recursive`, in whose own code the call is.
+UNNAMED = """
+    .globl _start
+    .type _start, @function
+_start:
+    call works
+    call hops
+    call target
+    call hops
+    call again
+    call again
+    mov $60, %eax
+    xor %edi, %edi
+    syscall
+    .size _start, . - _start
+other:                      # 2
+    nop
+    ret
+cold:
+    call other
+    jmp middle
+works:                      # 3 and 2 and 2
+    nop
+    test %esp, %esp
+    jnz cold
+middle:
+    nop
+    ret
+hops:                       # 2
+    nop
+    jmp target
+target:                     # 3
+    nop
+    nop
+    ret
+again:                      # 2
+    nop
+    jmp recursive
+recursive:                  # 4, twice
+    xor $1, %ebx
+    jz 1f
+    call recursive
+1:  ret
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--debug-superblocks=no",)], ids=" ".join)
+def test_functions_without_symbols(tmp_path, options):
+    (tmp_path / "unnamed.S").write_text(UNNAMED)
+    program = tmp_path / "unnamed"
+    subprocess.run(["gcc", "-nostdlib", "-static", "-no-pie", "-o", program, tmp_path / "unnamed.S"], check=True, timeout=60)
+    symbols = subprocess.run(["nm", program], check=True, capture_output=True, text=True, timeout=60).stdout
+    names = {name: f"0x{address}" for address, _, name in map(str.split, symbols.splitlines())}
+    subprocess.run(["strip", "-K", "_start", program], check=True, timeout=60)
+    profile = profile_of(program, tmp_path, *options)
+    works, other, hops, target = (names[name] for name in ("works", "other", "hops", "target"))
+    again, recursive = (names[name] for name in ("again", "recursive"))
+    assert profile.self_costs == {"_start": 9, works: 7, other: 2, hops: 4, target: 9, again: 4, recursive: 14}
+    assert profile.calls == {("_start", works): 1, (works, other): 1, ("_start", hops): 2, ("_start", target): 1,
+                             (hops, target): 1, ("_start", again): 2, (again, recursive): 1, (recursive, recursive): 2}
+    assert profile.inclusive == {("_start", works): 9, (works, other): 2, ("_start", hops): 10, ("_start", target): 3,
+                                 (hops, target): 3, ("_start", again): 18, (again, recursive): 7, (recursive, recursive): 6}
 
 
 def test_handlers_have_callers(tmp_path):

@@ -10,10 +10,12 @@
  */
 #include "sonde/arena.h"
 #include "sonde/hash.h"
+#include "sonde/vector.h"
 #include "base/log.h"
 #include "guest/loader.h"
 #include "jit/insert.h"
 #include "jit/trace.h"
+#include "jit/versions.h"
 #include "service/contexts.h"
 #include "service/hooks.h"
 #include "service/locate.h"
@@ -44,6 +46,13 @@ static uint64_t *new_starts(uint64_t mask) {
     uint64_t *table = sn_pages_allocate((mask + 2) * sizeof *table);
     table[0] = mask;
     return table;
+}
+
+static bool is_start(uint64_t address) {
+    const uint64_t *table = sn_shadow.starts;
+    uint64_t at = sn_hash_mix(address) & table[0];
+    while (table[1 + at] != 0 && table[1 + at] != address) at = (at + 1) & table[0];
+    return table[1 + at] == address;
 }
 
 static bool enter(uint64_t *table, uint64_t address) {
@@ -79,6 +88,54 @@ void sn_contexts_insert_init(void) {
 static bool is_arrived_at_by_call(uint64_t address) {
     const sn_call_frame *frame = sn_call_frame_of(sn_thread_current());
     return frame->target == address && frame->slot != UINT64_MAX;
+}
+
+/** A block that goes on, behind a jump, in code without a symbol which is not known to be called. */
+typedef struct jump_inside {
+    uint64_t block;   /**< where that begins */
+    uint32_t next;    /**< of those with a jump to the same address; 0: none */
+} jump_inside;
+static SN_VECTOR(jump_inside) jumps_inside; /**< from 1 */
+static sn_hash first_jump_inside;           /**< by where they lead */
+
+static void note_jump_inside(uint64_t block, uint64_t target) {
+    if (jumps_inside.count == 0) sn_vector_add(&jumps_inside);
+    uint64_t *first = sn_hash_insert(&first_jump_inside, target, NULL);
+    if (*first != 0 && jumps_inside.items[*first].block == block) return;
+    *sn_vector_add(&jumps_inside) = (jump_inside){.block = block, .next = (uint32_t)*first};
+    *first = jumps_inside.count - 1;
+}
+
+static void discard_block(uint64_t address) {
+    for (unsigned version = 0; version < SN_VERSIONS; version++) {
+        uint32_t number = sn_block_find(version, address);
+        if (number) sn_block_discard(number);
+    }
+}
+
+/** The block that was being made when it turned out that it should have been made otherwise; 0: none. */
+static uint64_t stale_block;
+
+/** What a jump has led to before, without a symbol, begins a function: blocks that do not know are made anew. Else a later jump
+    there would still go on in the function that jumps. */
+static void note_called(const sn_block *block, uint64_t target) {
+    bool is_new;
+    uint64_t *is_called = sn_hash_insert(&called, target, &is_new);
+    if (!is_new) return;
+    *is_called = 1;
+    if (!is_start(target)) discard_block(target);
+    uint64_t *first = sn_hash_find(&first_jump_inside, target);
+    for (uint64_t at = first ? *first : 0; at; at = jumps_inside.items[at].next) {
+        uint64_t jumps = jumps_inside.items[at].block;
+        discard_block(jumps);
+        if (jumps == block->address) stale_block = jumps;
+    }
+    if (first) *first = 0;
+}
+
+static void discard_stale(void) {
+    if (stale_block) discard_block(stale_block);
+    stale_block = 0;
 }
 
 static bool is_function_start(const sn_block *block, uint64_t address) {
@@ -193,7 +250,7 @@ static void insert_call(sn_block *block, unsigned index) {
     if (call->kind == SN_KIND_CALL && call->target == behind) return; /* it only wants to know where it is */
     unsigned count, slot = return_address_operand(block, index, SN_ROLE_WRITTEN, &count);
     if (slot == count) return;
-    if (call->kind == SN_KIND_CALL) sn_hash_set(&called, call->target, 1);
+    if (call->kind == SN_KIND_CALL) note_called(block, call->target);
     uint32_t site = sn_context_site(call->address, behind);
     sn_insert_before(block, index);
     sn_value end = sn_slot_load(block, sn_shadow.slots.end);
@@ -274,6 +331,7 @@ static unsigned stub_jump(const sn_block *block) {
 void sn_contexts_insert_before(sn_block *block) {
     if (sn_contexts_are_only_in_one()) sn_contexts_note_calls(block);
     if (!sn_contexts_follow_version(block->version)) return;
+    discard_stale();
     unsigned stub = stub_jump(block);
     block->reached_in = sn_call_frame_of(sn_thread_current())->target;
     if (stub < block->count) insert_stub(block, stub);
@@ -283,6 +341,8 @@ void sn_contexts_insert_before(sn_block *block) {
                       sn_hooks_at(address);
         if (may_be && !(stub < block->count && i <= stub) && is_function_start(block, address))
             insert_entry(block, i, address);
+        else if (may_be && i > 0 && block->views[i - 1].kind == SN_KIND_JUMP)
+            note_jump_inside(block->address, address);
         sn_stack_change change = sn_stack_change_of(block->insns, i);
         if (change == SN_STACK_REPLACED) insert_switch(block, i);
         if (change == SN_STACK_ADJUSTED) {

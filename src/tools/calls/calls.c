@@ -65,8 +65,9 @@ static const sn_option options[] = {
 };
 
 static void start(void) {
-    if (!calls_current.dumps_lines) {
-        calls_current.dumps_instructions = true;
+    if (!calls_current.dumps_lines && !calls_current.dumps_instructions) {
+        sn_message("a profile needs places: lines are used, since --dump-instr=yes is not given");
+        calls_current.dumps_lines = true;
     }
     if (calls_current.blocks_to_dump < 0) {
         sn_fail(2, "--dump-every-bb=%lld: a number of blocks is wanted", (long long)calls_current.blocks_to_dump);

@@ -178,51 +178,49 @@ void calls_functions_learn(uint64_t entry) {
     sn_vector_add(&called)->address = entry;
 }
 
-static void add_beginning(uint64_t address, uint64_t owner) {
-    *sn_vector_add(&unnamed) = (beginning){.address = address, .owner = owner};
-}
-
-/** Pieces that were found; they are put among the beginnings when all have been looked for. */
+/** Pieces, which are put among the beginnings when all have been told. */
 static SN_VECTOR(beginning) pieces;
 
-/** Whether something is known to begin at an address in code that has no symbols. */
-static bool begins(uint64_t address, const char *module) {
-    uint64_t until = UINT64_MAX;
-    const beginning *last = unnamed_before(address, module, &until);
-    return last != NULL && last->address == address;
+void calls_functions_add_piece(uint64_t address, const calls_function *function) {
+    *sn_vector_add(&pieces) = (beginning){.address = address, .owner = function->entry};
 }
 
-bool calls_functions_learn_jump(uint64_t from, uint64_t to) {
-    const calls_function *function = calls_place_of(from).function, *there = calls_place_of(to).function;
-    if (function == there || there->has_symbol || begins(to, there->object)) {
-        return false;
-    }
-    if (!function->has_symbol && !begins(function->entry, function->object)) {
-        return false; /* code that belongs to nothing */
-    }
-    *sn_vector_add(&pieces) = (beginning){.address = to, .owner = function->entry};
-    return true;
+bool calls_functions_is_entry(uint64_t address) {
+    const beginning *found = sn_sorted_find(&unnamed, address, address);
+    return found != NULL && found->owner == 0;
 }
 
-/** Of several at an address the lowest owner stays: a function before a piece, for what is called is no piece. */
-void calls_functions_learned(void) {
+/** Pieces go: what was one may be called now. */
+static void add_entries(void) {
+    size_t count = 0;
     sn_location location;
     sn_sorted_sort(&called, address);
     sn_sorted_unique(&called, address);
+    for (size_t i = 0; i < unnamed.count; i++) {
+        if (unnamed.items[i].owner == 0) {
+            unnamed.items[count++] = unnamed.items[i];
+        }
+    }
+    unnamed.count = count;
     for (size_t i = 0; i < called.count; i++) {
         sn_locate(called.items[i].address, &location);
         if (location.function == NULL) {
-            add_beginning(called.items[i].address, 0);
+            sn_vector_add(&unnamed)->address = called.items[i].address;
         }
     }
-    for (size_t i = 0; i < pieces.count; i++) {
-        add_beginning(pieces.items[i].address, pieces.items[i].owner);
+    sn_vector_release(&called);
+}
+
+void calls_functions_learned(void) {
+    if (called.count > 0) {
+        add_entries();
     }
-    sn_sorted_sort(&unnamed, owner);
+    for (size_t i = 0; i < pieces.count; i++) {
+        *sn_vector_add(&unnamed) = pieces.items[i];
+    }
+    sn_vector_release(&pieces);
     sn_sorted_sort(&unnamed, address);
     sn_sorted_unique(&unnamed, address);
-    sn_vector_release(&called);
-    sn_vector_release(&pieces);
     memset(known, 0, sizeof known); /* a place may belong to another function now */
 }
 

@@ -29,13 +29,15 @@ typedef struct calls_place {
     unsigned line;         /**< 0 if unknown */
 } calls_place;
 
-/** Learn that a function begins at `entry`, which matters where there are no symbols. */
+/** Learn that a function begins at `entry`, which matters where there are no symbols. What was said of pieces is forgotten. */
 void calls_functions_learn(uint64_t entry);
-/** Learn of a jump from one instruction to another, when entries are learned: where that begins a piece of the function that
-    jumps, places change with the next calls_functions_learned(). Returns whether it does. */
-bool calls_functions_learn_jump(uint64_t from, uint64_t to);
+/** From an address in code without symbols on there is a piece of a function that begins elsewhere, up to the next piece or
+    function. */
+void calls_functions_add_piece(uint64_t address, const calls_function *function);
 /** Entries, or pieces, are learned: places can be asked for. */
 void calls_functions_learned(void);
+/** Whether a function is known to begin at an address, in code without symbols. */
+bool calls_functions_is_entry(uint64_t address);
 
 /** Looks the address up; slow the first time, then from a table. */
 calls_place calls_place_of(uint64_t address);

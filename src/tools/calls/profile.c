@@ -8,6 +8,7 @@
 
 #include <sonde/sorted.h>
 
+#include "pieces.h"
 #include "record.h"
 #include "separate.h"
 #include "settings.h"
@@ -343,34 +344,6 @@ static void add_separated(making *making) {
 
 /* ------------------------------------------------------------------------------ the rest */
 
-/** Returns whether a piece begins where a jump of the record leads, or, for other jumps, where it was reached itself. */
-static bool learn_jumps(const calls_record *record) {
-    bool is_new = false;
-    for (uint32_t i = 0; i < record->instruction_count; i++) {
-        const calls_instruction *instruction = &record->instructions[i];
-        if (instruction->shape & CALLS_JUMP) {
-            is_new |= calls_functions_learn_jump(instruction->address, instruction->target);
-        }
-    }
-    if (record->reached_in != 0 && record->stub_size == 0) {
-        is_new |= calls_functions_learn_jump(record->reached_in, record->instructions[0].address);
-    }
-    return is_new;
-}
-
-/** A piece is found by a jump from its function, the next one perhaps by a jump from that. */
-static void learn_pieces(void) {
-    enum { MOST_ROUNDS = 8 };
-    bool is_new = true;
-    for (unsigned round = 0; is_new && round < MOST_ROUNDS; round++) {
-        is_new = false;
-        for (const calls_record *record = calls_record_first(); record != NULL; record = record->next) {
-            is_new |= learn_jumps(record);
-        }
-        calls_functions_learned();
-    }
-}
-
 static void learn_functions(const calls_account *account, const calls_stubs *stubs) {
     sn_table_each(&account->arcs, arc) {
         calls_functions_learn(arc->key.target);
@@ -389,7 +362,7 @@ static void learn_functions(const calls_account *account, const calls_stubs *stu
         }
     }
     calls_functions_learned();
-    learn_pieces();
+    calls_pieces_find();
 }
 
 static void add_system(making *making) {

@@ -52,6 +52,8 @@ static uint8_t shape_of(const sn_instruction *instruction) {
         [SN_KIND_CONDITIONAL] = CALLS_CONDITIONAL | CALLS_JUMP,
         [SN_KIND_JUMP] = CALLS_JUMP,
         [SN_KIND_CALL] = CALLS_CALL,
+        [SN_KIND_JUMP_INDIRECT] = CALLS_LEAVES,
+        [SN_KIND_RETURN] = CALLS_LEAVES,
         [SN_KIND_TRAP] = 0,
     };
     return shapes[instruction->kind] | (instruction->repeated ? CALLS_REPEATED : 0);

@@ -24,6 +24,7 @@ enum {
     CALLS_JUMP = 8,        /**< direct jump or conditional branch: `target` says where to */
     CALLS_CALL = 16,       /**< direct call: the same */
     CALLS_BEGINS = 64,     /**< a function begins here */
+    CALLS_LEAVES = 128,    /**< return or indirect jump: what lies behind it is no continuation */
 };
 
 typedef struct calls_instruction {
