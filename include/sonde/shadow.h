@@ -183,6 +183,9 @@ typedef struct sn_shadow_rules {
     /** SN_FAST. Shadow of memory, not all of it clean, has been loaded for an instruction, which may go on with another: what lies in
         `shadow`. NULL: with that. */
     void (*loaded)(sn_thread *thread, uint64_t address, uint8_t *shadow, unsigned size, uint64_t stack_pointer);
+    /** SN_FAST. With origins: that of a byte that is not clean, where none was given (it is 0): so that large ranges need not be filled.
+        NULL: there is none. */
+    uint32_t (*unknown_origin)(uint64_t address);
     /** What a signal handler's frame has when the handler has returned. */
     uint8_t left_frame;
     /** In the place of the kind's own rule for a class; NULL: that. */

@@ -39,7 +39,9 @@ void sn_shadow_store_bits(const sn_shadow_memory *memory, uint64_t address, uint
 uint64_t sn_shadow_repeated(const sn_shadow_memory *memory, uint64_t value);
 /** Write shadow from `at` to before `end`; at multiples of 8, `pattern` begins anew. */
 void sn_shadow_write_pattern(uint8_t *at, uint8_t *end, uint64_t pattern);
-/** The same, if the range is so large that its pages need not be written: returns whether it was done. */
+/** Bytes of shadow from which on it may be better not to write a range. */
+#define SN_SHADOW_LARGE (256 << 10)
+/** The same for so many, if their pages need not be written: returns whether it was done. */
 bool sn_shadow_fill_large(const sn_shadow_memory *memory, uint8_t *at, uint8_t *end, uint64_t pattern);
 
 #endif

@@ -27,9 +27,6 @@
 
 #define CHUNK (UINT64_C(1) << 20) /* bytes of shadow */
 
-/** Less zero than this is written. */
-#define GIVEN_BACK (UINT64_C(256) << 10)
-
 enum {
     MOST_VALUES = 4,
     MOST_CHUNKS = 12288, /* each can be a mapping, and the rest up to the next one another: not half of what the kernel allows */
@@ -150,7 +147,7 @@ static SN_FAST uint8_t *least(uint8_t *left, uint8_t *right) { return left < rig
 static SN_FAST void give_back(uint8_t *at, uint8_t *end) {
     uint8_t *first = (uint8_t *)(((uintptr_t)at + SN_PAGE_SIZE - 1) & ~(SN_PAGE_SIZE - 1));
     uint8_t *last = (uint8_t *)((uintptr_t)end & ~(SN_PAGE_SIZE - 1));
-    if ((uint64_t)(end - at) < GIVEN_BACK || sn_syscall(SYS_madvise, first, last - first, MADV_DONTNEED) < 0) first = last = at;
+    if (end - at < SN_SHADOW_LARGE || sn_syscall(SYS_madvise, first, last - first, MADV_DONTNEED) < 0) first = last = at;
     sn_shadow_write_pattern(at, first, 0);
     sn_shadow_write_pattern(last, end, 0);
 }
@@ -175,7 +172,6 @@ static SN_FAST void fill_zero(const sn_shadow_memory *memory, uint8_t *at, uint8
 }
 
 SN_FAST bool sn_shadow_fill_large(const sn_shadow_memory *memory, uint8_t *at, uint8_t *end, uint64_t pattern) {
-    if ((uint64_t)(end - at) < GIVEN_BACK) return false;
     if (!pattern) {
         fill_zero(memory, at, end);
         return true;

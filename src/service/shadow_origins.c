@@ -21,11 +21,17 @@ SN_FAST void sn_shadow_fill_origin(uint64_t start, uint64_t size, uint32_t origi
     if (at <= last) *at = origin;
 }
 
+/** Of a byte that is not clean. */
+static SN_FAST uint32_t origin_at(uint64_t address) {
+    uint32_t origin = *word_at(address);
+    return origin || !sn_shadow_ruling->unknown_origin ? origin : sn_shadow_ruling->unknown_origin(address);
+}
+
 /** The origin of the first byte that is not clean. */
 SN_FAST uint32_t sn_shadow_memory_origin(uint64_t start, uint64_t size) {
     if (!sn_shadow_ruling->origins || !sn_shadow_covers(start, size)) return 0;
     uint64_t where = sn_shadow_find_other(sn_shadow_ruling->memory, start, start + size, 0);
-    return where < start + size ? *word_at(where) : 0;
+    return where < start + size ? origin_at(where) : 0;
 }
 
 static uint32_t *of_register(const sn_thread *thread, unsigned dirty) { return (uint32_t *)(thread->shadow + SN_SHADOW_ORIGINS) + dirty; }
@@ -48,7 +54,10 @@ void sn_shadow_copy_origins(uint64_t to, uint64_t from, uint64_t size) {
     for (uint64_t i = 0; i < count && size; i++) {
         uint64_t granule = first + GRANULE * (down ? count - 1 - i : i), at = granule < to ? to : granule;
         volatile uint32_t *place = word_at(granule);
-        *place = *word_at(from + (at - to));
+        uint64_t source = from + (at - to);
+        uint32_t origin = *word_at(source);
+        if (!origin && *(const uint32_t *)sn_shadow_at(sn_shadow_ruling->memory, source & ~(uint64_t)(GRANULE - 1))) origin = origin_at(source);
+        if (*place != origin) *place = origin;
     }
 }
 

@@ -64,7 +64,7 @@ SN_FAST void sn_shadow_fill(const sn_shadow_memory *memory, uint64_t address, ui
     if (address >= end) return;
     uint8_t *at = sn_shadow_at(memory, address);
     uint8_t *stop = at + (memory->bits < 8 ? (end - address) / group : (end - address) << (memory->bits_log - 3));
-    if (!sn_shadow_fill_large(memory, at, stop, pattern)) sn_shadow_write_pattern(at, stop, pattern);
+    if (stop - at < SN_SHADOW_LARGE || !sn_shadow_fill_large(memory, at, stop, pattern)) sn_shadow_write_pattern(at, stop, pattern);
 }
 
 /* ------------------------------------------------------------------------------------------------ copying */

@@ -98,7 +98,7 @@ static void *tool_memory(size_t size) {
 
 static slab **directory[LEAVES];
 
-static slab *slab_of(uint64_t address) {
+static SN_FAST slab *slab_of(uint64_t address) {
     uint64_t leaf = address >> (GRAIN_BITS + LEAF_BITS);
     slab **entries = leaf < LEAVES ? __atomic_load_n(&directory[leaf], __ATOMIC_ACQUIRE) : NULL;
     return entries == NULL ? NULL : __atomic_load_n(&entries[(address >> GRAIN_BITS) & ((1u << LEAF_BITS) - 1)], __ATOMIC_ACQUIRE);
@@ -284,6 +284,8 @@ mc_block *mc_block_allocate(sn_thread *thread, uint64_t size, uint64_t alignment
     mc_make_addressable(address, size);
     if (cleared) {
         mc_make_defined(address, size);
+    } else if (room > LARGEST_ROOM) { /* who wants to know its origin asks for it */
+        mc_make_forbidden(address, size);
     } else {
         mc_make_undefined(address, size, mc_origin_of_heap(block->allocated));
     }
@@ -296,6 +298,11 @@ mc_block *mc_block_allocate(sn_thread *thread, uint64_t size, uint64_t alignment
     __atomic_fetch_add(&totals.bytes, size, __ATOMIC_RELAXED);
     __atomic_store_n(&block->state, MC_BLOCK_LIVE, __ATOMIC_RELEASE);
     return block;
+}
+
+SN_FAST uint32_t mc_block_origin_of_large(uint64_t address) {
+    const slab *of = slab_of(address);
+    return of != NULL && of->stride > LARGEST_ROOM ? mc_origin_of_heap(of->blocks[0].allocated) : 0;
 }
 
 static mc_block *take_first(block_queue *from) {

@@ -30,6 +30,9 @@ typedef struct mc_block {
 
 void mc_blocks_init(void);
 
+/** SN_FAST. The origin of undefined bytes of a large block, which is not written to each of them (origins.h); 0 in others, where it is. */
+uint32_t mc_block_origin_of_large(uint64_t address);
+
 /** A block of `size` bytes at a multiple of `alignment` (a power of two); NULL if there is no memory. Its content is not touched,
     but for memory that is used again: that is cleared if `cleared`. */
 mc_block *mc_block_allocate(sn_thread *thread, uint64_t size, uint64_t alignment, mc_block_kind kind, bool cleared);

@@ -17,6 +17,7 @@
 #include <sonde/shadow.h>
 
 #include "addressability.h"
+#include "blocks.h"
 #include "checks.h"
 #include "frames.h"
 #include "memcheck.h"
@@ -354,7 +355,7 @@ static SN_FAST void define_told(sn_thread *thread, const sn_shadow_step *step) {
 
 void mc_definedness_init(void) {
     static sn_shadow_rules rules = {.kind = SN_SHADOW_BITS, .watches_branches = true, .check = check, .clean = check_nothing, .written = mc_checks_written, .may_write = mc_checks_allow_range,
-                                    .loaded = loaded, .left_frame = ALL_BITS, .functions[SN_FLOW_TOLD] = define_told};
+                                    .loaded = loaded, .unknown_origin = mc_block_origin_of_large, .left_frame = ALL_BITS, .functions[SN_FLOW_TOLD] = define_told};
     if (!mc_current.undef_value_errors) {
         return;
     }
@@ -363,5 +364,5 @@ void mc_definedness_init(void) {
     sn_shadow_share(shadow, ALL_BITS);
     rules.origins = mc_current.track_origins ? sn_shadow_memory_new(8) : NULL;
     sn_shadow_follow(&rules);
-    mc_frames_init(shadow);
+    mc_frames_init(shadow, rules.origins);
 }

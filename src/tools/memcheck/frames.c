@@ -9,7 +9,7 @@
  * Where the stack pointer is set to what a register holds, it may have gone to another stack: then nothing is given up, and only what is
  * below it counts as unknown.
  *
- * With --track-origins=yes each frame is filled where it is made, too, since it has to be known by whom.
+ * With --track-origins=yes each frame is given its origin where it is made, too.
  */
 #include "frames.h"
 
@@ -28,6 +28,7 @@
 enum { WORD = 8, MOST_WORDS = 16 /* that are written one by one in the code */ };
 
 static const sn_shadow_memory *shadow; /* NULL: nothing is followed */
+static const sn_shadow_memory *made_where; /* the origins; NULL: they are not kept */
 static sn_slot low_slot;               /* from there up to the stack pointer, all that is not in use is undefined */
 static sn_slot floor_slot;             /* where the first thread's stack begins; of other threads UINT64_MAX */
 
@@ -64,9 +65,11 @@ static SN_FAST void made_and_below(sn_thread *thread, uint64_t origin, uint64_t 
     made(thread, origin, to - RED_ZONE, before, stack_pointer);
 }
 
-/** A function begins that keeps data below the stack pointer. */
-static SN_FAST void begins_below(sn_thread *thread, uint64_t origin, uint64_t stack_pointer) {
-    made(thread, origin, stack_pointer - RED_ZONE, stack_pointer, stack_pointer);
+/** A frame is made that is too large to be given its origin in the code. */
+static SN_FAST void made_large(uint64_t origin, uint64_t to, uint64_t size) {
+    if (sn_shadow_covers(to, size)) {
+        sn_shadow_fill_origin(to, size, (mc_origin)origin);
+    }
 }
 
 /** The stack pointer has gone up, behind a frame. */
@@ -162,11 +165,28 @@ static void give_up(sn_block *block, int32_t offset, unsigned words) {
     }
 }
 
+/** At the chosen place: so many bytes below the stack pointer were made by `origin`. */
+static void give_origin(sn_block *block, uint64_t size, mc_origin origin) {
+    if (size % WORD != 0 || size > MOST_WORDS * WORD) {
+        sn_value to = sn_compute(block, SN_ADD, sn_stack_pointer(block), sn_constant(block, -size));
+        sn_call_fast(block, (void *)made_large, 3, (sn_value[]){sn_constant(block, origin), to, sn_constant(block, size)});
+        return;
+    }
+    sn_value granule = sn_compute(block, SN_AND, sn_stack_pointer(block), sn_constant(block, -(uint64_t)WORD));
+    sn_value place = sn_shadow_address(block, made_where, granule), both = sn_constant(block, (uint64_t)origin << 32 | origin);
+    for (uint64_t at = WORD; at <= size; at += WORD) {
+        sn_store(block, place, -(int32_t)at, both, WORD);
+    }
+}
+
 /** In front of the instruction: nobody needs the flags there. */
-static void insert_growth(sn_block *block, unsigned index, uint64_t amount) {
+static void insert_growth(sn_block *block, unsigned index, uint64_t amount, mc_origin origin) {
     sn_insert_before(block, index);
     sn_value to = sn_compute(block, SN_ADD, sn_stack_pointer(block), sn_constant(block, -amount));
     sn_call_fast_if(block, SN_BELOW, to, sn_slot_load(block, low_slot), (void *)reached_down, 0);
+    if (made_where != NULL) {
+        give_origin(block, amount, origin);
+    }
 }
 
 static void insert_call(sn_block *block, unsigned index, sn_condition condition, void *function, uint64_t data) {
@@ -213,26 +233,24 @@ static void look_at_beginning(sn_block *block, unsigned index) {
         return;
     }
     sn_insert_before(block, index);
-    if (mc_current.track_origins) {
-        sn_value origin = sn_constant(block, mc_origin_of_stack(sn_block_instruction(block, index)->address));
-        sn_call_fast(block, (void *)begins_below, 3, (sn_value[]){sn_current_thread(block), origin, sn_stack_pointer(block)});
-    } else {
-        give_up(block, -RED_ZONE, RED_ZONE / WORD);
+    give_up(block, -RED_ZONE, RED_ZONE / WORD);
+    if (made_where != NULL) {
+        give_origin(block, RED_ZONE, mc_origin_of_stack(sn_block_instruction(block, index)->address));
     }
 }
 
 static void insert(sn_block *block, unsigned index, unsigned *pops) {
     move of = move_of(block, index);
-    mc_origin origin = mc_current.track_origins && (of.kind == GROWS || of.kind == IS_SET) ?
+    mc_origin origin = made_where != NULL && (of.kind == GROWS || of.kind == IS_SET) ?
         mc_origin_of_stack(sn_block_instruction(block, index)->address) : 0;
     look_at_beginning(block, index);
     switch (of.kind) {
     case STAYS: break;
     case GROWS:
-        if (mc_current.track_origins || is_below_stack) {
-            insert_call(block, index, SN_BELOW, is_below_stack ? (void *)made_and_below : (void *)made, origin);
+        if (is_below_stack) {
+            insert_call(block, index, SN_BELOW, (void *)made_and_below, origin);
         } else {
-            insert_growth(block, index, of.amount);
+            insert_growth(block, index, of.amount, origin);
         }
         break;
     case SHRINKS: insert_shrinking(block, index, of.amount); break;
@@ -281,8 +299,9 @@ void mc_frames_thread_start(sn_thread *thread) {
     *sn_slot_of(thread, floor_slot) = of.start;
 }
 
-void mc_frames_init(const sn_shadow_memory *definedness) {
+void mc_frames_init(const sn_shadow_memory *definedness, const sn_shadow_memory *origins) {
     shadow = definedness;
+    made_where = origins;
     low_slot = sn_slot_new();
     floor_slot = sn_slot_new();
 }

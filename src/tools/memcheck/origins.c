@@ -8,12 +8,12 @@
 
 enum { HEAP = 1, STACK, BLOCK_REQUEST, REQUEST, KIND_BITS = 3 };
 
-static mc_origin made_of(uint32_t number, unsigned kind) {
+static SN_FAST mc_origin made_of(uint32_t number, unsigned kind) {
     bool fits = number < UINT32_C(1) << (32 - KIND_BITS);
     return mc_current.track_origins && fits ? number << KIND_BITS | kind : 0;
 }
 
-mc_origin mc_origin_of_heap(sn_context allocated) { return made_of(allocated, HEAP); }
+SN_FAST mc_origin mc_origin_of_heap(sn_context allocated) { return made_of(allocated, HEAP); }
 
 mc_origin mc_origin_of_stack(uint64_t instruction) {
     return mc_current.track_origins ? made_of(mc_stack_alone(instruction)->number, STACK) : 0;
