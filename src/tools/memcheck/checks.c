@@ -18,7 +18,6 @@
  */
 #include "checks.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +27,7 @@
 #include "definedness.h"
 #include "ignored_ranges.h"
 #include "memcheck.h"
+#include "repeats.h"
 #include "strings.h"
 
 #define RED_ZONE 128               /* System V ABI for x86-64, 3.2.2 */
@@ -45,11 +45,7 @@ struct mc_site {
     bool may_be_partial; /**< if aligned, one addressable byte is enough */
     bool is_silent;      /**< nothing is told */
     bool reads_ahead;    /**< of varying ones: only writes are checked */
-    /* Once an error was told: the same in the same context is only counted. */
-    sn_context told;
-    mc_error *error;
-    uint64_t repeats;
-    struct mc_site *next_told;
+    mc_repeats *repeats;
     sn_shadow_write write; /**< in the clean variant */
 };
 
@@ -109,40 +105,6 @@ void mc_checks_thread_end(sn_thread *thread) {
 
 /* --------------------------------------------------------------------------------------------------- reporting */
 
-static pthread_mutex_t told_lock = PTHREAD_MUTEX_INITIALIZER;
-static mc_site *told; /* those that count repeats */
-
-/** Under told_lock. */
-static void tell_repeats(mc_site *of) {
-    uint64_t times = __atomic_exchange_n(&of->repeats, 0, __ATOMIC_RELAXED);
-    if (times != 0) {
-        mc_report_again(of->error, times);
-    }
-}
-
-static void note_told(mc_site *of, sn_context context, mc_error *error) {
-    if (error == NULL) {
-        return;
-    }
-    pthread_mutex_lock(&told_lock);
-    if (of->error == NULL) {
-        of->next_told = told;
-        told = of;
-    }
-    tell_repeats(of);
-    of->error = error;
-    __atomic_store_n(&of->told, context, __ATOMIC_RELEASE);
-    pthread_mutex_unlock(&told_lock);
-}
-
-void mc_checks_tell_repeats(void) {
-    pthread_mutex_lock(&told_lock);
-    for (mc_site *of = told; of != NULL; of = of->next_told) {
-        tell_repeats(of);
-    }
-    pthread_mutex_unlock(&told_lock);
-}
-
 static void tell(sn_thread *thread, const found *item) {
     const mc_site *of = item->of;
     sn_context_info info;
@@ -155,7 +117,7 @@ static void tell(sn_thread *thread, const found *item) {
         mc_report_overlap(thread, context, of->instruction, item->arguments, item->has_size);
     } else {
         mc_error *error = mc_report_access_in(thread, context, of->instruction, item->address, of->size, of->is_write);
-        note_told((mc_site *)of, context, error);
+        mc_repeats_note(&((mc_site *)of)->repeats, context, error);
     }
 }
 
@@ -198,17 +160,14 @@ static SN_FAST found *new_found(sn_thread *thread, const mc_site *of) {
     return item;
 }
 
-/** Whether the same was told before, in the context that the thread is in: a context that nobody has asked for is another one. */
+/** Whether the same was told before, in the context that the thread is in: then it is counted. A context that nobody has asked for is
+    another one. */
 static SN_FAST bool is_repeat(sn_thread *thread, const mc_site *of) {
-    sn_context context = sn_call_frame_of(thread)->context;
-    return context != SN_NO_CONTEXT && !of->is_call && __atomic_load_n(&of->told, __ATOMIC_ACQUIRE) == context;
+    return !of->is_call && mc_is_repeat(&of->repeats, sn_call_frame_of(thread)->context);
 }
 
 static SN_FAST void note(sn_thread *thread, const mc_site *of, uint64_t address, bool is_below) {
     bool is_told = is_repeat(thread, of);
-    if (is_told) {
-        __atomic_fetch_add(&((mc_site *)of)->repeats, 1, __ATOMIC_RELAXED);
-    }
     found *item = is_told && !of->writes ? NULL : new_found(thread, of);
     if (item != NULL) {
         item->address = address;

@@ -40,8 +40,6 @@ bool mc_checks_have_found(sn_thread *thread, uint64_t instruction);
 /** A thread begins, or ends. */
 void mc_checks_thread_start(sn_thread *thread);
 void mc_checks_thread_end(sn_thread *thread);
-/** Add what was found again and again to the counts of errors. */
-void mc_checks_tell_repeats(void);
 /** Report what the running thread's checks have found and nobody has been told of yet. */
 void mc_checks_tell(sn_thread *thread);
 

@@ -21,6 +21,7 @@
 #include "checks.h"
 #include "frames.h"
 #include "memcheck.h"
+#include "repeats.h"
 #include "strings.h"
 
 static const sn_shadow_memory *shadow; /**< NULL: nothing is followed */
@@ -111,6 +112,7 @@ struct mc_value_site {
     uint32_t registers;   /**< general registers that become defined when they are reported */
     uint32_t size;        /**< of the value */
     bool is_condition;    /**< flags */
+    mc_repeats *repeats;
 };
 typedef mc_value_site site;
 
@@ -122,6 +124,7 @@ typedef struct found_values {
     struct {
         const site *at;
         mc_origin origin;
+        sn_context context;
     } items[MOST_FOUND];
 } found_values;
 
@@ -134,17 +137,21 @@ void mc_definedness_tell(sn_thread *thread) {
     found_values *found = (found_values *)(uintptr_t)*sn_slot_of(thread, found_slot);
     for (uint64_t i = 0; found != NULL && i < found->count; i++) {
         const site *at = found->items[i].at;
-        mc_report_undefined(thread, at->instruction, at->size, at->is_condition, found->items[i].origin);
+        mc_error *error = mc_report_undefined(thread, at->instruction, at->size, at->is_condition, found->items[i].origin);
+        if (found->items[i].context == sn_context_of(thread)) { /* else the boundary lies in another function */
+            mc_repeats_note(&((site *)at)->repeats, found->items[i].context, error);
+        }
     }
     if (found != NULL) {
         found->count = 0;
     }
 }
 
-static SN_FAST void add_found(sn_thread *thread, const site *of, mc_origin origin) {
+static SN_FAST void add_found(sn_thread *thread, const site *of, mc_origin origin, sn_context context) {
     found_values *found = (found_values *)(uintptr_t)*sn_slot_of(thread, found_slot);
-    if (found != NULL && found->count < MOST_FOUND) {
+    if (found != NULL && found->count < MOST_FOUND && !mc_is_repeat(&of->repeats, context)) {
         found->items[found->count].at = of;
+        found->items[found->count].context = context;
         found->items[found->count++].origin = origin;
         sn_attend(thread, mc_checks_tell);
     }
@@ -153,7 +160,7 @@ static SN_FAST void add_found(sn_thread *thread, const site *of, mc_origin origi
 static SN_FAST void note(sn_thread *thread, uint64_t data, uint64_t value, sn_context context) {
     const site *of = (const site *)(uintptr_t)data;
     mc_origin origin = 0;
-    (void)value, (void)context;
+    (void)value;
     if (of->registers == 0 && !of->is_condition && mc_checks_have_found(thread, of->instruction)) {
         return; /* the target's place must not be read at all */
     }
@@ -165,7 +172,7 @@ static SN_FAST void note(sn_thread *thread, uint64_t data, uint64_t value, sn_co
         origin = origin != 0 ? origin : sn_shadow_flags_origin(thread);
         sn_shadow_clean_flags(thread);
     }
-    add_found(thread, of, origin);
+    add_found(thread, of, origin, context);
 }
 
 static site *site_at(uint64_t address, uint32_t registers, uint32_t size, bool is_condition) {
@@ -186,7 +193,7 @@ const mc_value_site *mc_definedness_site(uint64_t address) { return site_at(addr
 
 SN_FAST void mc_definedness_look(sn_thread *thread, const mc_value_site *of, uint64_t start, uint64_t size) {
     if (shadow != NULL && size != 0 && sn_shadow_covers(start, size) && find_undefined(start, start + size) != start + size) {
-        add_found(thread, of, sn_shadow_memory_origin(start, size));
+        add_found(thread, of, sn_shadow_memory_origin(start, size), sn_call_frame_of(thread)->context);
     }
 }
 

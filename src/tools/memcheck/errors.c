@@ -238,17 +238,17 @@ void mc_report_overlap(sn_thread *thread, sn_context context, uint64_t function,
     mc_report(thread, &finding);
 }
 
-void mc_report_undefined(sn_thread *thread, uint64_t instruction, uint64_t size, bool is_condition, mc_origin origin) {
+mc_error *mc_report_undefined(sn_thread *thread, uint64_t instruction, uint64_t size, bool is_condition, mc_origin origin) {
     mc_finding finding = {.kind = is_condition ? MC_UNDEFINED_CONDITION : MC_UNDEFINED_VALUE, .size = size,
                           .stack = mc_stack_of(sn_context_of(thread), instruction)};
     mc_error *known;
     if (was_known(&finding, &known)) {
-        return;
+        return known;
     }
     finding.what = is_condition ? mc_text("Conditional jump or move depends on uninitialised value(s)")
                                 : mc_text("Use of uninitialised value of size %lu", size);
     mc_origin_tell(origin, &finding);
-    mc_report(thread, &finding);
+    return mc_report(thread, &finding);
 }
 
 void mc_report_parameter(sn_thread *thread, const char *parameter, uint64_t address, bool is_undefined, mc_origin origin) {

@@ -16,6 +16,7 @@
 #include "definedness.h"
 #include "heap_calls.h"
 #include "leaks.h"
+#include "repeats.h"
 #include "report.h"
 #include "requests.h"
 #include "strings.h"
@@ -232,7 +233,7 @@ static void end(void) {
     }
     sn_threads_visit(note_thread, NULL);
     mc_checks_tell(sn_running_thread());
-    mc_checks_tell_repeats();
+    mc_repeats_tell();
     if (last_signal.thread == sn_running_thread() && last_signal.thread != NULL) {
         mc_form->signal(last_signal.thread, last_signal.number, last_signal.address);
     }

@@ -8,7 +8,7 @@
  * system_calls.c looks at what the kernel is given, with the names of parameters.c; descriptors.c follows open files;
  * requests.c answers client requests, with pools.c and custom_blocks.c for the program's own allocators, named_blocks.c for
  * memory that has a name, ignored_ranges.c for what is not to be reported; leaks.c looks for blocks that nothing points to.
- * What any of these finds goes to errors.c, which keeps it once (stacks.c), asks suppressions.c, and has report_text.c or
+ * What any of these finds (again at the same place: repeats.c only counts) goes to errors.c, which keeps it once (stacks.c), asks suppressions.c, and has report_text.c or
  * report_xml.c print it; address.c says in words what lies at an address.
  *
  * Where behaviour is Valgrind's: its manual, chapters 2 (core) and 4 (Memcheck), and docs/internals/xml-output-protocol4.txt.
@@ -133,8 +133,8 @@ mc_error *mc_report_access_in(sn_thread *thread, sn_context context, uint64_t in
 /** The function that begins at `function` was given overlapping memory: to, from, and bytes, if it has such an argument. */
 void mc_report_overlap(sn_thread *thread, sn_context context, uint64_t function, const uint64_t arguments[3], bool has_size);
 /** An undefined value of `size` bytes was used by the instruction at `instruction`: for a conditional jump (or move) if
-    `is_condition`, else as an address. `origin`: of origins.h. */
-void mc_report_undefined(sn_thread *thread, uint64_t instruction, uint64_t size, bool is_condition, uint32_t origin);
+    `is_condition`, else as an address. `origin`: of origins.h. Returns the error that it is; NULL if it is not kept. */
+mc_error *mc_report_undefined(sn_thread *thread, uint64_t instruction, uint64_t size, bool is_condition, uint32_t origin);
 /** A system call's parameter, "write(buf)": memory at `address`, which is unaddressable, or undefined; address 0 with
     `is_undefined`: the value itself is undefined. `origin`: of what is undefined. */
 void mc_report_parameter(sn_thread *thread, const char *parameter, uint64_t address, bool is_undefined, uint32_t origin);

@@ -20,6 +20,7 @@
 #include "leaks.h"
 #include "named_blocks.h"
 #include "pools.h"
+#include "repeats.h"
 
 enum {
     MAKE_NOACCESS = SN_REQUEST_NUMBER('M', 'C', 0), /**< (address, size) */
@@ -195,7 +196,7 @@ static bool memcheck_request(sn_thread *thread, const uint64_t arguments[6], uin
 
 bool mc_request(sn_thread *thread, const uint64_t arguments[6], uint64_t *result) {
     if (arguments[0] == COUNT_ERRORS) {
-        mc_checks_tell_repeats();
+        mc_repeats_tell();
         *result = mc_error_count();
         return true;
     }
