@@ -127,6 +127,7 @@ void sn_heap_usable_learn(const sn_heap_allocator *allocator, uint64_t size, uin
 void sn_heap_functions_hook(void);
 bool sn_heap_function_is_own(const sn_hook *hook);
 bool sn_heap_function_needs_frame(const sn_hook *hook);
+unsigned sn_heap_function_argument_count(const sn_hook *hook);
 
 /** In the engine, when an allocating function begins: see sn_hook_service. */
 void sn_heap_attend_now(sn_thread *thread, const sn_hook_place *place);

@@ -148,6 +148,15 @@ bool sn_heap_function_needs_frame(const sn_hook *hook) {
     return ((const sn_heap_function *)hook->data)->act != SN_HEAP_FREES || sn_heap.options.death;
 }
 
+unsigned sn_heap_function_argument_count(const sn_hook *hook) {
+    const sn_heap_function *function = hook->data;
+    const uint8_t numbers[] = {function->pointer, function->size, function->count, function->alignment};
+    unsigned count = function->act == SN_HEAP_ALLOCATES_TO;
+    for (unsigned i = 0; i < sizeof numbers; i++)
+        if (numbers[i] != SN_HEAP_NO_ARGUMENT && numbers[i] >= count) count = numbers[i] + 1;
+    return count;
+}
+
 /* ------------------------------------------------------------------------------------------------ allocators */
 
 /** By what other name an allocator with a prefix has the function that measures. */

@@ -31,6 +31,10 @@ void sn_hook_entered(sn_thread *thread, const sn_hook_place *place, uint64_t a, 
     sn_hook_keep(thread, record, place->hook->begin(thread, &record->call));
 }
 
+void sn_hook_entered_with_one(sn_thread *thread, const sn_hook_place *place, uint64_t a) {
+    sn_hook_entered(thread, place, a, 0, 0, 0);
+}
+
 /** Tell the end of one call; a fast one may change what is returned. `result` is NULL if it was left by a jump. */
 static void tell_end(sn_thread *thread, sn_hook_record *record, const uint64_t *result) {
     sn_hooked_call *call = &record->call;

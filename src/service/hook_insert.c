@@ -5,11 +5,19 @@
 #include "service/shadow_stack.h"
 #include "service/unwind.h"
 
-static void insert_fast(sn_block *block, const sn_hook_place *place) {
+static bool is_own(const sn_hook_place *place) { return sn_hooks_service && sn_hooks_service->is_own(place->hook); }
+
+/** Call a function of the thread, the place, and the hooked function's arguments: `with_one` if only the first one matters. */
+static sn_value call_fast(sn_block *block, const sn_hook_place *place, void *with_all, void *with_one) {
+    bool is_one = is_own(place) && sn_hooks_service->argument_count(place->hook) <= 1;
+    unsigned count = is_one ? 1 : SN_HOOK_ARGUMENTS;
     sn_value arguments[2 + SN_HOOK_ARGUMENTS] = {sn_current_thread(block), sn_constant(block, (uint64_t)(uintptr_t)place)};
-    for (unsigned i = 0; i < SN_HOOK_ARGUMENTS; i++)
-        arguments[2 + i] = sn_register_value(block, sn_hook_argument_registers[i]);
-    sn_call_fast(block, (void *)sn_hook_entered, 2 + SN_HOOK_ARGUMENTS, arguments);
+    for (unsigned i = 0; i < count; i++) arguments[2 + i] = sn_register_value(block, sn_hook_argument_registers[i]);
+    return sn_call_fast(block, is_one ? with_one : with_all, 2 + count, arguments);
+}
+
+static void insert_fast(sn_block *block, const sn_hook_place *place) {
+    call_fast(block, place, (void *)sn_hook_entered, (void *)sn_hook_entered_with_one);
 }
 
 /** A service's own functions: it may have something to do in the engine before. */
@@ -30,7 +38,7 @@ static void insert_service(sn_block *block, sn_hook_place *place) {
 void sn_hooks_insert_entry(sn_block *block, unsigned index, uint64_t address) {
     for (sn_hook_place *place = sn_hooks_at(address); place; place = place->next) {
         sn_insert_before(block, index);
-        if (sn_hooks_service && sn_hooks_service->is_own(place->hook)) insert_service(block, place);
+        if (is_own(place)) insert_service(block, place);
         if (place->hook->way == SN_HOOK_FAST) {
             insert_fast(block, place);
         } else {
@@ -44,7 +52,7 @@ void sn_hooks_insert_entry(sn_block *block, unsigned index, uint64_t address) {
 
 static void insert_unwound_entry(sn_block *block, unsigned index, sn_hook_place *place) {
     sn_insert_before(block, index);
-    if (sn_hooks_service && sn_hooks_service->is_own(place->hook)) insert_service(block, place);
+    if (is_own(place)) insert_service(block, place);
     if (!place->needs_frame) {
         insert_fast(block, place);
         return;
@@ -58,11 +66,9 @@ static void insert_unwound_entry(sn_block *block, unsigned index, sn_hook_place 
     sn_value frame_pointer = sn_register_value(block, sn_unwind_frame_register);
     sn_slot_store(block, sn_hook_unwound_stack_slot, sn_stack_pointer(block));
     sn_slot_store(block, sn_hook_unwound_frame_slot, frame_pointer);
-    sn_value arguments[2 + SN_HOOK_ARGUMENTS] = {thread, at};
-    for (unsigned i = 0; i < SN_HOOK_ARGUMENTS; i++)
-        arguments[2 + i] = sn_register_value(block, sn_hook_argument_registers[i]);
-    sn_value must_ask = sn_call_fast(block, (void *)sn_hook_unwound_call, 2 + SN_HOOK_ARGUMENTS, arguments);
+    sn_value must_ask = call_fast(block, place, (void *)sn_hook_unwound_call, (void *)sn_hook_unwound_call_with_one);
     sn_branch_if(block, SN_EQUAL, must_ask, sn_constant(block, 0), is_known);
+    sn_value arguments[2 + SN_HOOK_ARGUMENTS] = {thread, at};
     sn_call(block, (void *)sn_hook_unwound_begins_slowly, 2, arguments);
     for (unsigned i = 0; i < SN_HOOK_ARGUMENTS; i++) /* anew: else they would be kept for this all the time */
         arguments[2 + i] = sn_register_value(block, sn_hook_argument_registers[i]);

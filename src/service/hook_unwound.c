@@ -39,10 +39,9 @@ static void drop_left(sn_thread *thread, uint64_t stack_pointer, uint64_t target
     }
 }
 
-/** The frame of a call behind which `step` is (NULL: unknown), in a function with the context `caller`. */
-static void push(sn_thread *thread, const sn_hook_place *place, uint64_t stack_pointer, uint64_t frame_pointer, sn_unwind_step *step,
-                 uint32_t caller) {
-    uint32_t site = step ? step->site : SN_SITE_NONE;
+/** The frame of a call from `site`, with this context. */
+static void push(sn_thread *thread, const sn_hook_place *place, uint64_t stack_pointer, uint64_t frame_pointer, uint32_t site,
+                 uint32_t context) {
     const sn_call_frame *last = end_of(thread) - 1;
     if (place->follows && slot_of(last) == stack_pointer + SN_RETURN_ADDRESS_SIZE && last->target == place->address) return;
     drop_left(thread, stack_pointer, place->address);
@@ -51,15 +50,32 @@ static void push(sn_thread *thread, const sn_hook_place *place, uint64_t stack_p
     frame->site = site;
     frame->target = place->address;
     frame->data = frame_pointer;
-    frame->context = step ? sn_context_node_known(step->memos, caller, site, place->address)
-                          : sn_context_node_of(caller, site, place->address);
+    frame->context = context;
     thread->slots[sn_shadow.slots.end] = (uint64_t)(frame + 1);
+}
+
+/** The context of what is called from where `step` is, in a function with the context `caller`. */
+static uint32_t called_from(sn_unwind_step *step, uint32_t caller, uint64_t target) {
+    return step ? sn_context_node_known(step->memos, caller, step->site, target)
+                : sn_context_node_of(caller, SN_SITE_NONE, target);
 }
 
 void sn_hook_unwound_push(sn_thread *thread, const sn_hook_place *place, uint64_t stack_pointer, uint64_t frame_pointer,
                           uint32_t caller) {
     sn_unwind_step *step = sn_unwind_find(sn_unwind_key(*(const uint64_t *)stack_pointer, false));
-    push(thread, place, stack_pointer, frame_pointer, step, caller);
+    push(thread, place, stack_pointer, frame_pointer, step ? step->site : SN_SITE_NONE, called_from(step, caller, place->address));
+}
+
+/** The step that the call returns to, and the context that it has; NULL if something must be found out first. */
+static sn_unwind_step *find_caller(sn_thread *thread, const sn_unwind_start *caller, uint64_t target, uint32_t *context) {
+    sn_unwind_known *known = sn_unwind_find_known(thread, caller);
+    if (!known) {
+        if (!sn_unwind(thread, caller, context)) return 0;
+        known = sn_unwind_note_known(thread, caller, *context);
+    }
+    sn_unwind_step *step = known ? known->step : sn_unwind_innermost(sn_unwind_chain_of(thread));
+    *context = known ? sn_unwind_called_from(known, target) : called_from(step, *context, target);
+    return step;
 }
 
 /** False if something must be found out first. */
@@ -71,10 +87,9 @@ static bool find_frame(sn_thread *thread, const sn_hook_place *place, uint64_t s
     caller.stack = stack_pointer + SN_RETURN_ADDRESS_SIZE;
     caller.frame = frame_pointer;
     caller.is_exact = false;
-    if (!sn_unwind(thread, &caller, &context)) return false;
-    sn_unwind_step *step = sn_unwind_innermost(sn_unwind_chain_of(thread));
-    if (!__atomic_load_n(&step->is_watched, __ATOMIC_ACQUIRE)) return false;
-    push(thread, place, stack_pointer, frame_pointer, step, context);
+    sn_unwind_step *step = find_caller(thread, &caller, place->address, &context);
+    if (!step || !__atomic_load_n(&step->is_watched, __ATOMIC_ACQUIRE)) return false;
+    push(thread, place, stack_pointer, frame_pointer, step->site, context);
     return true;
 }
 
@@ -83,6 +98,10 @@ uint64_t sn_hook_unwound_call(sn_thread *thread, const sn_hook_place *place, uin
     if (!find_frame(thread, place, stack, frame)) return 1;
     sn_hook_unwound_entered(thread, place, a, b, c, d);
     return 0;
+}
+
+uint64_t sn_hook_unwound_call_with_one(sn_thread *thread, const sn_hook_place *place, uint64_t a) {
+    return sn_hook_unwound_call(thread, place, a, 0, 0, 0);
 }
 
 void sn_hook_unwound_keep(sn_thread *thread) {

@@ -66,6 +66,7 @@ typedef struct sn_hook_service {
     bool (*is_own)(const sn_hook *hook);
     const void *(*prepare)(const sn_hook_place *place); /**< sets `owner`, before code is inserted; under sn_jit_lock */
     bool (*needs_frame)(const sn_hook *hook);
+    unsigned (*argument_count)(const sn_hook *hook); /**< how many of the arguments are looked at, from the first on */
     const uint64_t *attends; /**< if it is not 0 when such a function begins, `attend` is called first */
     sn_slot own_attends;     /**< the same of a thread */
     void (*attend)(sn_thread *thread, const sn_hook_place *place);
@@ -101,6 +102,8 @@ void sn_hooks_insert_return(sn_block *block, sn_value slot);
 
 /** For inserted code: a function with a fast hook begins. */
 void sn_hook_entered(sn_thread *thread, const sn_hook_place *place, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+/** The same of which only the first argument matters: each one takes some instructions at the call. */
+void sn_hook_entered_with_one(sn_thread *thread, const sn_hook_place *place, uint64_t a);
 
 /** A frame with SN_FRAME_HOOKED goes: by its return, or by a jump. May run in the code cache. */
 void sn_hook_left(sn_thread *thread, sn_call_frame *frame, bool returns);
@@ -153,6 +156,8 @@ extern sn_slot sn_hook_unwound_stack_slot, sn_hook_unwound_frame_slot;
 /** For inserted code: a function with a fast hook begins, and is told to it. Returns 1 if nothing is told yet, since something must
     be found out first, by sn_hook_unwound_begins_slowly(); then sn_hook_unwound_entered() tells. */
 uint64_t sn_hook_unwound_call(sn_thread *thread, const sn_hook_place *place, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+/** The same of which only the first argument matters. */
+uint64_t sn_hook_unwound_call_with_one(sn_thread *thread, const sn_hook_place *place, uint64_t a);
 /** The frame of that call, whose caller has this context. */
 void sn_hook_unwound_push(sn_thread *thread, const sn_hook_place *place, uint64_t stack_pointer, uint64_t frame_pointer,
                           uint32_t caller);

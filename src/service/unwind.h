@@ -52,6 +52,21 @@ typedef struct sn_unwind_check {
     uint64_t at, expected;
 } sn_unwind_check;
 
+/** A chain that was found before: what it began with, the words that made it, and what was found. */
+enum { SN_UNWIND_KNOWN = 256, SN_UNWIND_KNOWN_CHECKS = 40 };
+typedef struct sn_unwind_known {
+    uint64_t key, stack, frame;  /**< sn_unwind_key() of the innermost frame, 0: none; its stack and frame pointer */
+    uint64_t losses, forgotten;  /**< as of the chain */
+    sn_unwind_step *step;        /**< of the innermost frame */
+    uint64_t target;             /**< what was called from there last, 0: unknown */
+    uint32_t target_context;     /**< and its context */
+    uint32_t context;            /**< of the innermost frame's function */
+    uint16_t count;              /**< of words */
+    bool needs_frame;            /**< the frame pointer matters */
+    uint8_t turn;                /**< of two beside each other, in the first one: which was written last */
+    sn_unwind_check checks[SN_UNWIND_KNOWN_CHECKS];
+} sn_unwind_known;
+
 /** Outer frames beyond this many are not looked at. */
 enum { SN_UNWIND_MOST_FRAMES = 1024 };
 
@@ -68,6 +83,7 @@ typedef struct sn_unwind_chain {
     sn_unwind_frame frames[SN_UNWIND_MOST_FRAMES];
     sn_unwind_check checks[2 * SN_UNWIND_MOST_FRAMES]; /**< from the outermost frame on */
     sn_unwind_frame fresh[SN_UNWIND_MOST_FRAMES]; /**< while walking: the innermost is first */
+    sn_unwind_known known[SN_UNWIND_KNOWN];
 } sn_unwind_chain;
 
 /** Where a chain begins: the function that calls, by what it will return to; or, if `is_exact`, the next instruction. */
@@ -103,6 +119,19 @@ bool sn_unwind_can_read(sn_thread *thread, uint64_t address);
 
 /** The context of the function where the chain begins. False if something must be found out first, by sn_unwind_learn(). */
 bool sn_unwind(sn_thread *thread, const sn_unwind_start *start, uint32_t *context);
+
+/* ------------------------------------------------------------------------------ unwind_known.c: in the code cache too */
+
+/** What sn_unwind() would find from there, if it is known; NULL: it is not. The thread's chain is not touched. */
+sn_unwind_known *sn_unwind_find_known(sn_thread *thread, const sn_unwind_start *start);
+/** The same after sn_unwind() has found it, which is remembered if there is room for so many words; NULL: there is not. */
+sn_unwind_known *sn_unwind_note_known(sn_thread *thread, const sn_unwind_start *start, uint32_t context);
+/** The context of what is called from there. */
+static inline uint32_t sn_unwind_called_from(sn_unwind_known *known, uint64_t target) {
+    if (known->target == target) return known->target_context;
+    known->target = target;
+    return known->target_context = sn_context_node_known(known->step->memos, known->context, known->step->site, target);
+}
 
 /* --------------------------------------------------------------------------------------- unwind_rules.c: in the engine */
 

@@ -400,12 +400,28 @@ static void emit_thread_store(lowering *l, sn_value value, uint32_t offset, cons
     else sn_emit_store_thread(&l->b->e, value_in(l, value, &own), offset);
 }
 
-/** Everything that a leaf function may change and that is in use is kept in the thread's memory meanwhile. */
+/** Registers of values that operations behind this one use. */
+static uint16_t used_later(const lowering *l, unsigned number) {
+    uint32_t registers = 0;
+    while ((number = next_of(l, number))) {
+        sn_value values[4];
+        unsigned count = sn_operation_uses(at(l, number), values);
+        if (at(l, number)->kind == SN_OPERATION_ASSIGN) values[count++] = at(l, number)->result;
+        for (unsigned i = 0; i < count; i++)
+            if (!is_constant(l, values[i])) registers |= UINT32_C(1) << sn_lowering_registers[values[i]];
+    }
+    return (uint16_t)registers;
+}
+
+/** Everything that a leaf function may change and that is in use is kept in the thread's memory meanwhile: the client's registers
+    that were not saved there before, values, and what probes need. */
 static void emit_call_fast(lowering *l, const sn_operation *operation) {
     static const uint8_t argument_registers[] = {SN_RDI, SN_RSI, SN_RDX, SN_RCX, SN_R8, SN_R9};
     sn_emitter *e = &l->b->e;
     unsigned result = sn_lowering_registers[operation->result];
-    uint16_t kept = (uint16_t)(SN_CALLER_SAVED & ~(unsigned)(l->unsaved & ~l->used));
+    uint16_t of_client = (uint16_t)~(l->unsaved | l->used), of_probes = l->probes ? 1u << SN_RCX : 0;
+    uint16_t of_values = used_later(l, (unsigned)(operation - l->analysis->operations));
+    uint16_t kept = SN_CALLER_SAVED & (of_client | of_values | of_probes);
     kept &= (uint16_t) ~(1u << result);
     for (unsigned reg = 0; reg < 16; reg++)
         if (kept >> reg & 1) sn_emit_store_thread(e, reg, SN_THREAD_KEPT + 8 * reg);
