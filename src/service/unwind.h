@@ -79,6 +79,7 @@ typedef struct sn_unwind_chain {
     uint64_t forgotten;   /**< sn_unwind_forgotten when the chain was made: since then its steps may have gone */
     uint64_t missing;     /**< after sn_unwind() has failed: the key without a step; 0: the stack is not in that part */
     uint64_t missing_stack;
+    uint64_t stack_end;   /**< a stack pointer behind which nothing can be read, as that was found out last: no caller lies there */
     uint32_t count;       /**< frames[0] is the outermost */
     sn_unwind_frame frames[SN_UNWIND_MOST_FRAMES];
     sn_unwind_check checks[2 * SN_UNWIND_MOST_FRAMES]; /**< from the outermost frame on */

@@ -148,7 +148,8 @@ uint32_t sn_unwind_slowly(sn_thread *thread, const sn_unwind_start *start) {
             make_step(chain->missing);
             sn_lock_release(&sn_jit_lock);
         } else if (!look_for_stack(chain)) {
-            break;
+            if (chain->stack_end == chain->missing_stack) break;
+            chain->stack_end = chain->missing_stack;
         }
     }
     return context;

@@ -173,7 +173,7 @@ bool sn_unwind(sn_thread *thread, const sn_unwind_start *start, uint32_t *contex
         bool has_caller = go_out(chain, frame, frame + 1, &must_ask);
         chain->missing = 0;
         chain->missing_stack = frame->stack;
-        if (must_ask) return false;
+        if (must_ask && frame->stack != chain->stack_end) return false;
         if (!has_caller) break;
     } while (true);
     if (kept + fresh > SN_UNWIND_MOST_FRAMES) kept = 0; /* the outer ones are left out */
