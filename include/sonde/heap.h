@@ -61,6 +61,10 @@ typedef struct sn_heap_options {
     uint64_t sample_below;
     /** The context is noted of one block in so many bytes, SN_NO_CONTEXT of the others. 0: of all. */
     uint64_t context_bytes;
+    /** While the process has one thread, `allocated` and `freed` may be called a few calls later, in the order in which it
+        happened, and much sooner than otherwise where memory is slow. What the tool has made of them it looks at after
+        sn_heap_settle(); the functions below that tell of blocks, and `attend`, find all told. */
+    bool may_be_late;
     uint32_t kept;         /**< so many freed blocks stay known: sn_heap_freed_at() */
 } sn_heap_options;
 
@@ -69,6 +73,9 @@ void sn_heap_enable(const sn_heap_options *options);
 
 /** Have `attend` called soon, in any thread that allocates or frees. May be called from SN_FAST functions. */
 void sn_heap_attend(void);
+
+/** Have `allocated` and `freed` called for all that has happened: sn_heap_options.may_be_late. From callbacks in the engine. */
+void sn_heap_settle(void);
 
 /** Bytes requested by all allocations of the process so far. May be called from SN_FAST functions. */
 uint64_t sn_heap_allocated(void);

@@ -85,6 +85,6 @@ static void no_signal(sn_thread *thread, uint64_t interrupted, uint64_t frame, u
     (void)thread, (void)interrupted, (void)frame, (void)handler;
 }
 static void no_return(sn_thread *thread, uint64_t from, uint64_t to) { (void)thread, (void)from, (void)to; }
-static void no_fork(void) {}
+static void nothing(void) {}
 
-sn_stack_listener sn_stack_listening = {no_thread_begins, no_thread_ends, no_signal, no_return, no_fork, no_fork};
+sn_stack_listener sn_stack_listening = {nothing, no_thread_begins, no_thread_ends, no_signal, no_return, nothing, nothing};

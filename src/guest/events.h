@@ -51,6 +51,8 @@ void sn_events_tell_signal(sn_thread *thread);
 /** What happens to the client's stacks otherwise than by its own instructions: for service/context_setup.c, which follows
     them. Called in the thread itself. Callbacks may not be NULL. */
 typedef struct sn_stack_listener {
+    /** In the thread that makes another one, before that is there. */
+    void (*thread_is_made)(void);
     /** Before its first instruction. `parent`: it borrows that thread's memory, as vfork's child does; else NULL. */
     void (*thread_begins)(sn_thread *thread, const sn_thread *parent);
     void (*thread_ends)(sn_thread *thread);

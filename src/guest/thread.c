@@ -462,6 +462,7 @@ static void set_child_state(sn_thread *child, const clone_request *request) {
 
 /** A child that shares the address space: a thread, or a vfork child. */
 static long clone_sharing(sn_thread *thread, clone_request *request) {
+    sn_stack_listening.thread_is_made();
     sn_thread *child = sn_thread_new(thread);
     if (!child) return -EAGAIN;
     set_child_state(child, request);

@@ -206,6 +206,10 @@ static void signal_returned(sn_thread *thread, uint64_t from, uint64_t to) {
     if (now != before) sn_contexts_tell(thread, SN_FRAME_GONE, now);
 }
 
+static void thread_is_made(void) {
+    if (sn_hooks_service) sn_hooks_service->thread_is_made();
+}
+
 static void before_fork(void) {
     if (sn_hooks_service) sn_hooks_service->before_fork();
     sn_spin_acquire(&sn_shadow.lock);
@@ -245,7 +249,7 @@ void sn_contexts_enable(void) {
     if (is_on) return;
     make_ready();
     sn_translate_follow(&(sn_call_follower){sn_contexts_insert_before, sn_contexts_insert_after, again});
-    sn_stack_listening = (sn_stack_listener){thread_begins, thread_ends, signal_interrupts,
+    sn_stack_listening = (sn_stack_listener){thread_is_made, thread_begins, thread_ends, signal_interrupts,
                                              signal_returned, before_fork, after_fork};
 }
 
@@ -275,7 +279,7 @@ void sn_contexts_enable_unwound(void) {
     make_ready();
     sn_unwind_init();
     sn_translate_follow(&(sn_call_follower){sn_hooks_insert_unwound, nothing_behind, again});
-    sn_stack_listening = (sn_stack_listener){unwound_thread_begins, unwound_thread_ends, signal_comes,
+    sn_stack_listening = (sn_stack_listener){thread_is_made, unwound_thread_begins, unwound_thread_ends, signal_comes,
                                              signal_is_over, before_fork, after_fork};
 }
 

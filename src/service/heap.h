@@ -2,8 +2,8 @@
  * @fileoverview What the files of the heap service know of each other: <sonde/heap.h> is what tools see.
  *
  * heap_blocks.c owns the records of blocks and the table that finds them by address; heap_calls.c is what happens in calls of
- * allocating functions, whose names and arguments heap_functions.c knows; heap_usable.c finds out how large blocks really
- * are; heap_requests.c answers client requests; heap_setup.c switches it on. The first two run in the code cache.
+ * allocating functions, whose names and arguments heap_functions.c knows; heap_late.c lets what they tell wait a little;
+ * heap_usable.c finds out how large blocks really are; heap_requests.c answers client requests; heap_setup.c switches it on.
  */
 #ifndef SONDE_SERVICE_HEAP_H
 #define SONDE_SERVICE_HEAP_H
@@ -55,6 +55,15 @@ typedef struct sn_heap_inner {
 
 #define SN_HEAP_MOST_INNER 8
 
+/** A block has begun, or ended. */
+typedef struct sn_heap_event {
+    uint64_t address, requested, usable;
+    sn_context context;
+    bool is_end;
+} sn_heap_event;
+
+#define SN_HEAP_MOST_LATE 8
+
 /** What the service knows of a thread. */
 typedef struct sn_heap_thread {
     uint32_t depth;             /**< calls of allocating functions in progress */
@@ -64,6 +73,8 @@ typedef struct sn_heap_thread {
     uint32_t inner_count;
     sn_heap_inner inner[SN_HEAP_MOST_INNER]; /**< made in the calls in progress: the outermost one's block is one of them, or lies
                                                   in it; those that are left then are the program's as well */
+    uint32_t late_first, late_end; /**< numbers of the events that are not worked off, in a ring */
+    sn_heap_event late[SN_HEAP_MOST_LATE];
     uint64_t unmeasured;        /**< a block whose usable size is to be asked; 0: none */
     uint64_t unmeasured_size, unmeasured_alignment;
     const sn_heap_allocator *unmeasured_of;
@@ -75,6 +86,7 @@ typedef struct sn_heap_shared {
     sn_slot slot;               /**< the thread's sn_heap_thread */
     uint64_t attends;           /**< 1: the tool has something to do in the engine */
     sn_slot own_attends;        /**< 1: the thread has */
+    sn_thread *only_thread;     /**< whose events may wait: as long as there is one thread, and the tool may be told late; else NULL */
     bool is_shared;             /**< there has been more than one thread: before, nothing needs to be atomic */
     uint64_t allocated;         /**< bytes, ever */
     sn_heap_block *records;     /**< number 0 is not used */
@@ -102,8 +114,18 @@ sn_heap_block *sn_heap_take(uint64_t address);
 void sn_heap_put_back(sn_heap_block *block);
 /** A block that was taken out has ended: the tool is told, and the record is free. */
 void sn_heap_end(sn_thread *thread, sn_heap_block *block);
+/** Have the processor fetch what finds the block at `address`; and, once that is there, the block's record. */
+void sn_heap_prefetch_entry(uint64_t address);
+void sn_heap_prefetch_record(uint64_t address);
 /** Give a thread's free records to all. */
 void sn_heap_give_records(sn_heap_thread *own);
+
+/* ---------------------------------------------------------------------------------- heap_late.c: in the code cache */
+
+/** While sn_heap.only_thread is set: the thread has a new block, as sn_heap_add() is told of; or one has ended. */
+void sn_heap_note_begin(sn_thread *thread, sn_heap_thread *own, uint64_t address, uint64_t requested, uint64_t usable,
+                        sn_context context);
+void sn_heap_note_end(sn_thread *thread, sn_heap_thread *own, uint64_t address);
 
 /* -------------------------------------------------------------------------------- heap_calls.c: in the code cache */
 

@@ -114,9 +114,20 @@ sn_heap_block *sn_heap_take(uint64_t address) {
     return number ? record(number) : 0;
 }
 
+void sn_heap_prefetch_entry(uint64_t address) {
+    const uint32_t *entry = entry_of(address);
+    if (entry) __builtin_prefetch(entry, 1);
+}
+
+void sn_heap_prefetch_record(uint64_t address) {
+    const uint32_t *entry = entry_of(address);
+    if (entry) __builtin_prefetch(record(*entry), 1);
+}
+
 void sn_heap_put_back(sn_heap_block *block) { enter(entry_of(block->address), block); }
 
 sn_heap_block *sn_heap_at(uint64_t address) {
+    sn_heap_settle();
     uint32_t *entry = entry_of(address);
     if (!entry) return 0;
     lock_entry(entry);

@@ -76,7 +76,9 @@ static void make_block(sn_thread *thread, sn_heap_thread *own, const sn_heap_inn
     bool is_small = made->requested < below;
     if (is_small && !is_turn(&own->unsampled, made->requested, below)) return;
     uint64_t size = is_small ? below : made->requested;
-    sn_heap_add(thread, made->address, size, is_small ? size : made->usable, made->context);
+    uint64_t usable = is_small ? size : made->usable;
+    if (sn_heap.only_thread) sn_heap_note_begin(thread, own, made->address, size, usable, made->context);
+    else sn_heap_add(thread, made->address, size, usable, made->context);
 }
 
 static void add_inner(sn_thread *thread, sn_heap_thread *own) {
@@ -93,6 +95,11 @@ static void free_block(sn_thread *thread, uint64_t address) {
     __builtin_prefetch((const void *)(address - HEADER), 1);
     sn_heap_thread *own = sn_heap_thread_of(thread);
     sn_heap_inner inner;
+    if (sn_heap.only_thread && !own->depth) {
+        if (address) sn_heap_note_end(thread, own, address);
+        return;
+    }
+    sn_heap_settle();
     sn_heap_block *block = address ? sn_heap_take(address) : 0;
     if (block) sn_heap_end(thread, block);
     else if (own->depth) take_inner(own, address, &inner);
@@ -151,12 +158,14 @@ bool sn_heap_call_begins(sn_thread *thread, sn_hooked_call *call) {
     bool is_inner = own->depth++ > 0;
     uint64_t address = function->act == SN_HEAP_REALLOCATES ? argument(call, function->pointer) : 0;
     sn_heap_inner inner;
+    if (address) sn_heap_settle();
     if (address && is_inner) take_inner(own, address, &inner);
     else if (address) call->word = (uint64_t)sn_heap_take(address);
     return true;
 }
 
 static void resize(sn_thread *thread, const sn_hooked_call *call) {
+    sn_heap_settle();
     uint64_t address = argument(call, function_of(call)->pointer), size = requested_size(call);
     sn_heap_block *block = sn_heap_thread_of(thread)->depth || call->result < size ? 0 : sn_heap_take(address);
     if (!block) return;

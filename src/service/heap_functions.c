@@ -232,6 +232,7 @@ static void tell_of_free(sn_thread *thread, const sn_heap_function *function) {
 }
 
 void sn_heap_attend_now(sn_thread *thread, const sn_hook_place *place) {
+    sn_heap_settle();
     sn_heap_thread *own = sn_heap_thread_of(thread);
     if (measure(thread, own) || own->is_measuring) return;
     if (own->depth) return;

@@ -101,6 +101,7 @@ static void change_pool(sn_thread *thread, pool *of, const uint64_t arguments[6]
 bool sn_heap_request(sn_thread *thread, const uint64_t arguments[6], uint64_t *result) {
     if (arguments[0] < SN_REQUEST_MALLOCLIKE_BLOCK || arguments[0] > SN_REQUEST_RESIZEINPLACE_BLOCK) return false;
     *result = 0;
+    sn_heap_settle();
     sn_lock_acquire(&lock);
     pool *of = pool_at(arguments[1]);
     switch (arguments[0]) {

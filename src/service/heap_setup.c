@@ -20,17 +20,28 @@ static void *reserve(uint64_t size, int advice) {
     return memory;
 }
 
+/** Before there is another thread. A process that goes on with one again stays as it is. */
+static void thread_is_made(void) {
+    sn_heap_settle();
+    sn_heap.only_thread = NULL;
+    sn_heap.is_shared = true;
+}
+
 static void thread_begins(sn_thread *thread) {
     static bool has_begun;
-    sn_heap.is_shared = has_begun;
-    has_begun = true;
     sn_heap_thread *own = mmap(NULL, sizeof *own, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (own == MAP_FAILED) sn_fail(SN_STATUS_ENGINE, "out of memory for a thread's heap");
     thread->slots[sn_heap.slot] = (uint64_t)own;
+    if (!has_begun && sn_heap.options.may_be_late) sn_heap.only_thread = thread;
+    has_begun = true;
 }
 
 static void thread_ends(sn_thread *thread) {
     sn_heap_thread *own = sn_heap_thread_of(thread);
+    if (thread == sn_heap.only_thread) {
+        sn_heap_settle();
+        sn_heap.only_thread = NULL;
+    }
     sn_heap_give_records(own);
     munmap(own, sizeof *own);
     thread->slots[sn_heap.slot] = 0;
@@ -43,6 +54,7 @@ static void thread_forgets(sn_thread *thread) {
 }
 
 static void before_fork(void) {
+    sn_heap_settle();
     sn_spin_acquire(&sn_heap.lock);
     for (unsigned i = 0; i < SN_HEAP_LOCKS; i++) sn_spin_acquire(&sn_heap.locks[i]);
 }
@@ -60,6 +72,7 @@ static sn_hook_service service = {
     .attends = &sn_heap.attends,
     .attend = sn_heap_attend_now,
     .always_attends = sn_heap_always_attends,
+    .thread_is_made = thread_is_made,
     .thread_begins = thread_begins,
     .thread_ends = thread_ends,
     .thread_forgets = thread_forgets,
@@ -82,6 +95,7 @@ void sn_heap_enable(const sn_heap_options *options) {
 }
 
 bool sn_heap_freed_at(uint64_t address, sn_heap_block *block) {
+    sn_heap_settle();
     uint64_t end = __atomic_load_n(&sn_heap.kept_position, __ATOMIC_ACQUIRE);
     for (uint64_t back = 1; back <= sn_heap.options.kept && back <= end; back++) {
         uint32_t number = __atomic_load_n(&sn_heap.kept[(end - back) % sn_heap.options.kept], __ATOMIC_ACQUIRE);
@@ -105,5 +119,6 @@ static void visit_all(void *data) {
 }
 
 void sn_heap_visit(void (*visit)(sn_heap_block *block, void *data), void *data) {
+    sn_heap_settle();
     sn_while_still(visit_all, &(visiting){visit, data});
 }

@@ -71,6 +71,7 @@ typedef struct sn_hook_service {
     sn_slot own_attends;     /**< the same of a thread */
     void (*attend)(sn_thread *thread, const sn_hook_place *place);
     bool (*always_attends)(const sn_hook_place *place); /**< `attend` is called whenever the function begins */
+    void (*thread_is_made)(void); /**< in the thread that makes another one, before */
     void (*thread_begins)(sn_thread *thread);
     void (*thread_ends)(sn_thread *thread);
     void (*thread_forgets)(sn_thread *thread);

@@ -82,6 +82,7 @@ static void write_to(FILE *file, sn_thread *thread, heap_cause cause, unsigned n
 }
 
 bool heap_dump(sn_thread *thread, heap_cause cause) {
+    sn_heap_settle();
     heap_totals_judge();
     unsigned number = __atomic_add_fetch(&written, 1, __ATOMIC_RELAXED);
     char *name = name_of(cause, number);

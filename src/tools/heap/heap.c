@@ -111,6 +111,14 @@ static void check_options(void) {
     }
 }
 
+/** Whether it changes nothing if allocations are told a few calls later: neither what time it is is made of them, nor what lies in
+    blocks, or how high the stack is, is looked at then, and no dump is asked for by what is told. */
+static bool may_be_late(void) {
+    bool has_other_time = heap_current.mode == HEAP_TIMELINE && heap_current.time_unit != HEAP_MILLISECONDS;
+    return !has_other_time && !heap_current.accesses && !heap_current.counts_stacks && heap_current.every_bytes == 0 &&
+           heap_current.ignored_functions.count == 0;
+}
+
 static void start(void) {
     check_options();
     heap_current.is_by_site = heap_current.mode == HEAP_TIMELINE;
@@ -134,7 +142,7 @@ static void start(void) {
         sn_contexts_enable_unwound();
     }
     sn_heap_enable(&(sn_heap_options){.allocated = heap_allocated, .freed = heap_freed, .measured = heap_measured,
-                                      .attend = heap_dumps_attend,
+                                      .attend = heap_dumps_attend, .may_be_late = may_be_late(),
                                       .sample_below = (uint64_t)heap_current.sample_below,
                                       .context_bytes = heap_current.stacks_kept ? PARTIAL_STACKS : 0});
 }
@@ -185,6 +193,7 @@ static void signalled(sn_thread *thread, int number, uint64_t address) {
 
 /** A dump is a file of its own; nothing goes to who asks but its number. */
 static sn_control_outcome control(sn_thread *thread, sn_control_command command, FILE *answer) {
+    sn_heap_settle();
     heap_totals now = heap_totals_now();
     switch (command) {
     case SN_CONTROL_DUMP:
