@@ -2,6 +2,7 @@
 
 The programs print what is to be seen, the usable sizes as their allocator tells them.
 """
+import json
 import os
 import pathlib
 import re
@@ -98,6 +99,40 @@ def test_rust(sonde, tool, tmp_path):
     assert [(int(line.split()[1]), line.split()[3]) for line in seen if line[0] == "A"] == [
         (size, f"step_{name}") for size, name in RUST_BLOCKS]
     assert [line[0] for line in seen] == ["A", "F"] * len(RUST_BLOCKS)
+
+
+def test_told_late(sonde, tool, build):
+    """Who looks, or comes in between, finds all that has happened."""
+    late = ["--late=yes", "--unwinds=yes"]
+    include = f"-I{ROOT / 'include'}"
+    for source, flags in (("heap_calls.c", ()), ("heap_calls.cpp", ()), ("heap_late.c", (include,))):
+        wanted, seen = blocks(sonde, tool, build(source, *flags), options=late)
+        # That a call was left by a jump is not seen where only frees follow, whose calls have no frames then.
+        wanted = [line.split()[:3] for line in wanted if "step_exception" not in line]
+        assert len(wanted) >= 20 and [line.split()[:3] for line in seen] == wanted, source
+    program = build("heap_late.c", include)
+    for what in ("thread", "alone"):
+        wanted, seen = blocks(sonde, tool, program, what, options=late)
+        seen = [line.rsplit(" ", 1)[0] for line in seen if int(line.split()[1]) > 1000]  # not what a thread needs
+        assert wanted and seen == wanted, what
+    _, seen = blocks(sonde, tool, program, "end", options=[*late, "--live=yes"])
+    assert seen == ["L 1501 1512 step_left"]
+    _, seen = blocks(sonde, tool, program, "end", options=[*late, "--freed=yes"])
+    assert seen == ["D 1601 1608 step_given_back"]
+
+
+def test_the_tool_heap_is_told_late(sonde, build, tmp_path):
+    program = build("heap_late.c", f"-I{ROOT / 'include'}")
+    for what in ("end", "alone", "dump"):
+        done = sonde("heap", "--mode=live", f"--output={tmp_path / what}.json", program, what, timeout=60)
+        assert done.returncode == 0, done.stderr
+        for path in tmp_path.glob(f"{what}.json*"):
+            sizes = [block["req"] for block in json.loads(path.read_text())["blockList"] if block["req"] in (1501, 1601)]
+            assert sizes == [1501], path
+    assert len(list(tmp_path.iterdir())) == 4
+    sums = [re.search(r"(\d+) bytes live", sonde("heap", *late, "--mode=live", "--output=/dev/null", program, "status",
+                                                 timeout=60).stderr).group(1) for late in ((), ("--dump-every-bytes=1000000",))]
+    assert sums[0] == sums[1] and int(sums[0]) >= 1501
 
 
 def test_requests(sonde, tool, build):

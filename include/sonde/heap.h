@@ -63,7 +63,7 @@ typedef struct sn_heap_options {
     uint64_t context_bytes;
     /** While the process has one thread, `allocated` and `freed` may be called a few calls later, in the order in which it
         happened, and much sooner than otherwise where memory is slow. What the tool has made of them it looks at after
-        sn_heap_settle(); the functions below that tell of blocks, and `attend`, find all told. */
+        sn_heap_settle(); the functions below that tell of blocks, and `attend`, find all told. Not with `death`, `frees` or `clock`. */
     bool may_be_late;
     uint32_t kept;         /**< so many freed blocks stay known: sn_heap_freed_at() */
 } sn_heap_options;

@@ -27,12 +27,17 @@ static void thread_is_made(void) {
     sn_heap.is_shared = true;
 }
 
+/** Neither what is asked for at the moment itself, nor the tool's time, would be told late. */
+static bool may_be_late(void) {
+    return sn_heap.options.may_be_late && !sn_heap.options.death && !sn_heap.options.frees && !sn_heap.options.clock;
+}
+
 static void thread_begins(sn_thread *thread) {
     static bool has_begun;
     sn_heap_thread *own = mmap(NULL, sizeof *own, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (own == MAP_FAILED) sn_fail(SN_STATUS_ENGINE, "out of memory for a thread's heap");
     thread->slots[sn_heap.slot] = (uint64_t)own;
-    if (!has_begun && sn_heap.options.may_be_late) sn_heap.only_thread = thread;
+    if (!has_begun && may_be_late()) sn_heap.only_thread = thread;
     has_begun = true;
 }
 
@@ -54,7 +59,6 @@ static void thread_forgets(sn_thread *thread) {
 }
 
 static void before_fork(void) {
-    sn_heap_settle();
     sn_spin_acquire(&sn_heap.lock);
     for (unsigned i = 0; i < SN_HEAP_LOCKS; i++) sn_spin_acquire(&sn_heap.locks[i]);
 }

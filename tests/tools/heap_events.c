@@ -1,7 +1,8 @@
 /**
  * @fileoverview A tool that prints every block that was allocated and freed in functions whose names begin with `step`, for
  * tests/test_heap_service.py: `A requested usable function` or `F requested usable function`, in order; with --live=yes the blocks that live
- * at the end; with --freed=yes what sn_heap_freed_at() knows of the blocks.
+ * at the end; with --late=yes what happens while there is one thread is told late, and a block of 7001 bytes has the tool
+ * attended to, which prints `T 0 0 function`; with --freed=yes what sn_heap_freed_at() knows of the blocks.
  */
 #include <sonde/heap.h>
 #include <stdlib.h>
@@ -15,12 +16,14 @@ typedef struct event {
 } event;
 static event *events;
 static _Atomic uint32_t count;
-static bool live, freed_too, counts, unwinds;
+static bool live, freed_too, counts, unwinds, late;
+static sn_context attended;
 
 static const sn_option options[] = {
     {"live", SN_OPTION_FLAG, &live, "no", NULL, "print the blocks that live at the end"},
     {"freed", SN_OPTION_FLAG, &freed_too, "no", NULL, "print where the last freed block of each address was freed"},
     {"unwinds", SN_OPTION_FLAG, &unwinds, "no", NULL, "find contexts by unwinding stacks"},
+    {"late", SN_OPTION_FLAG, &late, "no", NULL, "be told late; blocks that are freed are shown with who allocated them"},
     {"counts", SN_OPTION_FLAG, &counts, "no", NULL, "print sums only"},
     {0},
 };
@@ -39,11 +42,15 @@ SN_FAST static void allocated(sn_thread *thread, sn_heap_block *block) {
     (void)thread;
     block->word = __atomic_load_n(&count, __ATOMIC_RELAXED);
     note('A', block, block->context);
+    if (late && block->requested == 7001) {
+        attended = block->context;
+        sn_heap_attend();
+    }
 }
 
 SN_FAST static void freed(sn_thread *thread, sn_heap_block *block) {
     (void)thread;
-    note('F', block, block->death);
+    note('F', block, late ? block->context : block->death);
 }
 
 SN_FAST static void measured(sn_thread *thread, sn_heap_block *block, uint64_t before) {
@@ -51,10 +58,17 @@ SN_FAST static void measured(sn_thread *thread, sn_heap_block *block, uint64_t b
     if (block->word < MOST) events[block->word].usable = block->usable;
 }
 
+static void attend(sn_thread *thread) {
+    (void)thread;
+    if (attended != SN_NO_CONTEXT) note('T', &(sn_heap_block){0}, attended);
+    attended = SN_NO_CONTEXT;
+}
+
 static void start(void) {
     events = calloc(MOST, sizeof *events);
     if (unwinds) sn_contexts_enable_unwound();
-    sn_heap_enable(&(sn_heap_options){.allocated = allocated, .freed = freed, .measured = measured, .death = true, .kept = 100});
+    sn_heap_enable(&(sn_heap_options){.allocated = allocated, .freed = freed, .measured = measured, .attend = attend,
+                                      .death = !late, .kept = 100, .may_be_late = late});
 }
 
 /** The innermost function of the context whose name begins with `step`, without its Rust crate; NULL if there is none. */
@@ -81,6 +95,9 @@ static void show_live(sn_heap_block *block, void *data) {
 
 static void end(void) {
     uint64_t sums[2] = {0};
+    sn_heap_block none;
+    if (freed_too) sn_heap_freed_at(1, &none); /* asks of no block, but all that has happened is told behind it */
+    else if (!live) sn_heap_settle();
     for (uint32_t i = 0; i < count && i < MOST; i++) {
         if (step_of(events[i].context)) sums[events[i].kind == 'F'] += events[i].requested;
         if (!live && !freed_too && !counts) show(events[i].kind, events[i].requested, events[i].usable, events[i].context);
@@ -89,7 +106,7 @@ static void end(void) {
     if (live) sn_heap_visit(show_live, NULL);
     for (uint32_t i = 0; i < count && freed_too; i++) {
         sn_heap_block block;
-        if (events[i].kind == 'F' && sn_heap_freed_at(events[i].address, &block)) show('D', block.requested, block.usable, block.death);
+        if (events[i].kind == 'F' && sn_heap_freed_at(events[i].address, &block)) show('D', block.requested, block.usable, late ? block.context : block.death);
     }
 }
 
