@@ -115,6 +115,9 @@ def test_told_late(sonde, tool, build):
         wanted, seen = blocks(sonde, tool, program, what, options=late)
         seen = [line.rsplit(" ", 1)[0] for line in seen if int(line.split()[1]) > 1000]  # not what a thread needs
         assert wanted and seen == wanted, what
+    if (LIBRARIES / ALLOCATORS["jemalloc"]).exists():
+        wanted, seen = blocks(sonde, tool, program, "resize", options=late, preload=LIBRARIES / ALLOCATORS["jemalloc"])
+        assert [line.rsplit(" ", 1)[0] for line in seen] == wanted
     _, seen = blocks(sonde, tool, program, "end", options=[*late, "--live=yes"])
     assert seen == ["L 1501 1512 step_left"]
     _, seen = blocks(sonde, tool, program, "end", options=[*late, "--freed=yes"])

@@ -43,10 +43,7 @@ static void thread_begins(sn_thread *thread) {
 
 static void thread_ends(sn_thread *thread) {
     sn_heap_thread *own = sn_heap_thread_of(thread);
-    if (thread == sn_heap.only_thread) {
-        sn_heap_settle();
-        sn_heap.only_thread = NULL;
-    }
+    if (thread == sn_heap.only_thread) sn_heap.only_thread = NULL; /* the tool's end has been told */
     sn_heap_give_records(own);
     munmap(own, sizeof *own);
     thread->slots[sn_heap.slot] = 0;

@@ -36,10 +36,10 @@ APART static void step_realloc(void) {
 }
 
 APART static void step_inside(void) {
-    stash = malloc(1101);
+    stash = malloc(501); /* another class of sizes than what is made inside */
     kept = _Znwm(1102);
     free(kept);
-    say("A 1101 1112\nF 1101 1112\nA 1102 1112\nF 1102 1112\n");
+    say("A 501 504\nF 501 504\nA 1102 1112\nF 1102 1112\n");
 }
 
 APART static void step_request(void) {
@@ -72,6 +72,18 @@ APART static void step_thread(void) {
     say("A 1401 1416\nF 1401 1416\n");
 }
 
+extern size_t xallocx(void *block, size_t size, size_t extra, int flags) __attribute__((weak));
+
+/* At the first turn the allocator is asked how much of a block of this size may be used. */
+APART static void step_resize(void) {
+    for (int i = 0; i < 2; i++) {
+        kept = malloc(2001);
+        xallocx(kept, 2040, 0, 0);
+        free(kept);
+        say("A 2001 2048\nF 2001 2048\nA 2040 2048\nF 2040 2048\n");
+    }
+}
+
 APART static void step_left(void) {
     kept = malloc(1501);
     say("A 1501 1512\n");
@@ -94,6 +106,8 @@ int main(int count, char **arguments) {
         step_given_back();
     } else if (!strcmp(what, "thread")) {
         step_thread();
+    } else if (!strcmp(what, "resize")) {
+        step_resize();
     } else {
         step_left();
         step_given_back();
