@@ -6,21 +6,15 @@
  */
 #include "cells.h"
 
-#include <sonde/spin.h>
 #include <sys/mman.h>
 
-#include "settings.h"
-
-/** Room, committed as it is touched. */
-#define MOST_CELLS (UINT32_C(1) << 27)
-
-static heap_cell *cells; /**< number 0 is not used; by contexts: number of the context */
+heap_cell *heap_cells;
 static uint32_t cell_count = 1;
 static uint32_t *table;  /**< open addressing: numbers of cells; behind it is room for its successors */
 static uint64_t table_mask;
 static uint32_t *next_table;
 static uint32_t table_lock; /**< spins */
-static uint64_t epoch;
+uint64_t heap_cells_epoch;
 
 bool heap_is_shared;
 
@@ -35,8 +29,8 @@ static void *reserve(size_t size) {
 
 void heap_cells_init(void) {
     enum { FIRST_TABLE = 1 << 14 };
-    cells = reserve(MOST_CELLS * sizeof *cells);
-    table = reserve(UINT64_C(4) * MOST_CELLS * sizeof *table);
+    heap_cells = reserve(HEAP_MOST_CELLS * sizeof *heap_cells);
+    table = reserve(UINT64_C(4) * HEAP_MOST_CELLS * sizeof *table);
     table_mask = FIRST_TABLE - 1;
     next_table = table + FIRST_TABLE;
 }
@@ -44,23 +38,11 @@ void heap_cells_init(void) {
 void heap_cells_unlock(void) {
     table_lock = 0;
     for (uint32_t number = 1; number <= heap_cell_count(); number++) {
-        cells[number].lock = 0;
+        heap_cells[number].lock = 0;
     }
 }
 
 /* ---------------------------------------------------------------------------------------- in the code cache */
-
-SN_FAST static void lock_cell(heap_cell *cell) {
-    if (heap_is_shared) {
-        sn_spin_acquire(&cell->lock);
-    }
-}
-
-SN_FAST static void unlock_cell(heap_cell *cell) {
-    if (heap_is_shared) {
-        sn_spin_release(&cell->lock);
-    }
-}
 
 SN_FAST static uint64_t hash_of(sn_context context, uint64_t requested, uint64_t slop) {
     uint64_t key = (requested << 20 ^ slop << 50 ^ context) * UINT64_C(0x9e3779b97f4a7c15);
@@ -78,7 +60,7 @@ SN_FAST static uint32_t find_unlocked(sn_context context, uint64_t requested, ui
     uint64_t mask = __atomic_load_n(&table_mask, __ATOMIC_RELAXED), at = hash_of(context, requested, slop);
     for (unsigned probes = 0; probes < MOST_PROBES; probes++, at++) {
         uint32_t number = __atomic_load_n(&in[at & mask], __ATOMIC_ACQUIRE);
-        if (number == 0 || is_of(&cells[number], context, requested, slop)) {
+        if (number == 0 || is_of(&heap_cells[number], context, requested, slop)) {
             return number;
         }
     }
@@ -88,7 +70,7 @@ SN_FAST static uint32_t find_unlocked(sn_context context, uint64_t requested, ui
 SN_FAST static uint32_t *place_of(sn_context context, uint64_t requested, uint64_t slop) {
     for (uint64_t at = hash_of(context, requested, slop);; at++) {
         uint32_t *place = &table[at & table_mask];
-        if (*place == 0 || is_of(&cells[*place], context, requested, slop)) {
+        if (*place == 0 || is_of(&heap_cells[*place], context, requested, slop)) {
             return place;
         }
     }
@@ -100,7 +82,7 @@ SN_FAST static void grow(void) {
     __atomic_store_n(&table, next_table, __ATOMIC_RELEASE);
     next_table += room;
     for (uint32_t number = 1; number < cell_count; number++) {
-        *place_of(cells[number].context, cells[number].requested, cells[number].slop) = number;
+        *place_of(heap_cells[number].context, heap_cells[number].requested, heap_cells[number].slop) = number;
     }
 }
 
@@ -108,11 +90,11 @@ SN_FAST static void grow(void) {
 SN_FAST static uint32_t find_or_make(sn_context context, uint64_t requested, uint64_t slop) {
     sn_spin_acquire(&table_lock);
     uint32_t *place = place_of(context, requested, slop), number = *place;
-    if (number == 0 && cell_count < MOST_CELLS) {
+    if (number == 0 && cell_count < HEAP_MOST_CELLS) {
         number = cell_count;
-        cells[number].context = context;
-        cells[number].requested = requested;
-        cells[number].slop = slop;
+        heap_cells[number].context = context;
+        heap_cells[number].requested = requested;
+        heap_cells[number].slop = slop;
         __atomic_store_n(&cell_count, number + 1, __ATOMIC_RELEASE);
         __atomic_store_n(place, number, __ATOMIC_RELEASE);
         if (cell_count > table_mask / 2) {
@@ -120,74 +102,12 @@ SN_FAST static uint32_t find_or_make(sn_context context, uint64_t requested, uin
         }
     }
     sn_spin_release(&table_lock);
-    return number != 0 ? number : MOST_CELLS - 1;
+    return number != 0 ? number : HEAP_MOST_CELLS - 1;
 }
 
-SN_FAST heap_cell *heap_cell_of(sn_context context, uint64_t requested, uint64_t slop) {
-    if (heap_current.is_by_site) {
-        heap_cell *cell = &cells[context < MOST_CELLS ? context : 0];
-        cell->context = context;
-        return cell;
-    }
+SN_FAST heap_cell *heap_cell_of_size(sn_context context, uint64_t requested, uint64_t slop) {
     uint32_t number = find_unlocked(context, requested, slop);
-    return &cells[number != 0 ? number : find_or_make(context, requested, slop)];
-}
-
-SN_FAST uint32_t heap_cell_number(const heap_cell *cell) {
-    return (uint32_t)(cell - cells);
-}
-
-SN_FAST heap_cell *heap_cell_at(uint32_t number) {
-    return &cells[number];
-}
-
-/** The lock is held; the cell is about to change. */
-SN_FAST static void keep_peak(heap_cell *cell) {
-    uint64_t newest = __atomic_load_n(&epoch, __ATOMIC_ACQUIRE);
-    if (cell->epoch != newest) {
-        cell->peak.blocks = cell->live.blocks;
-        cell->peak.bytes = cell->live.bytes;
-        cell->peak.slop = cell->live.slop;
-        cell->epoch = newest;
-    }
-}
-
-SN_FAST void heap_cell_add(heap_cell *cell, uint64_t requested, uint64_t slop) {
-    lock_cell(cell);
-    keep_peak(cell);
-    cell->live.blocks++;
-    cell->live.bytes += requested;
-    cell->live.slop += slop;
-    cell->ever++;
-    unlock_cell(cell);
-}
-
-SN_FAST static void take_away(heap_cell *cell, uint64_t requested, uint64_t slop) {
-    keep_peak(cell);
-    cell->live.blocks--;
-    cell->live.bytes -= requested;
-    cell->live.slop -= slop;
-}
-
-SN_FAST void heap_cell_remove(heap_cell *cell, uint64_t requested, uint64_t slop, uint64_t lived) {
-    lock_cell(cell);
-    take_away(cell, requested, slop);
-    if (!heap_current.is_by_site) {
-        cell->freed++;
-        cell->lived += lived;
-    }
-    unlock_cell(cell);
-}
-
-SN_FAST void heap_cell_undo(heap_cell *cell, uint64_t requested, uint64_t slop) {
-    lock_cell(cell);
-    take_away(cell, requested, slop);
-    cell->ever--;
-    unlock_cell(cell);
-}
-
-SN_FAST void heap_cells_peak(void) {
-    __atomic_store_n(&epoch, epoch + 1, __ATOMIC_RELEASE); /* two peaks at once are one */
+    return heap_cell_at(number != 0 ? number : find_or_make(context, requested, slop));
 }
 
 /* ------------------------------------------------------------------------------------------------ in the engine */
@@ -197,9 +117,9 @@ uint32_t heap_cell_count(void) {
         return __atomic_load_n(&cell_count, __ATOMIC_ACQUIRE) - 1;
     }
     sn_context contexts = sn_context_count();
-    return contexts < MOST_CELLS ? contexts : MOST_CELLS - 1;
+    return contexts < HEAP_MOST_CELLS ? contexts : HEAP_MOST_CELLS - 1;
 }
 
 heap_amount heap_cell_peak(const heap_cell *cell) {
-    return cell->epoch == __atomic_load_n(&epoch, __ATOMIC_ACQUIRE) ? cell->peak : cell->live;
+    return cell->epoch == __atomic_load_n(&heap_cells_epoch, __ATOMIC_ACQUIRE) ? cell->peak : cell->live;
 }

@@ -11,8 +11,8 @@ enum { MOST_WAITING = 4096 };
 static uint32_t waiting[MOST_WAITING];
 static uint32_t waiting_count; /**< more than there is room for: all cells are looked at */
 
-SN_FAST bool heap_cell_counts(heap_cell *cell) {
-    if (heap_current.ignored_functions.count == 0 || cell->verdict == HEAP_COUNTS) {
+SN_FAST bool heap_cell_is_judged_to_count(heap_cell *cell) {
+    if (cell->verdict == HEAP_COUNTS) {
         return true;
     }
     if (cell->verdict == HEAP_UNJUDGED) {

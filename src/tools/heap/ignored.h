@@ -11,8 +11,13 @@
 
 typedef enum heap_verdict { HEAP_UNJUDGED, HEAP_COUNTS, HEAP_IGNORED } heap_verdict;
 
-/** Whether the cell's blocks count now; has it judged soon if it is not. SN_FAST. */
-bool heap_cell_counts(heap_cell *cell);
+/** The same where functions are ignored. SN_FAST. */
+bool heap_cell_is_judged_to_count(heap_cell *cell);
+
+/** Whether the cell's blocks count now; has it judged soon if it is not. */
+SN_FAST static inline bool heap_cell_counts(heap_cell *cell) {
+    return heap_current.ignored_functions.count == 0 || heap_cell_is_judged_to_count(cell);
+}
 
 /** In the engine: judge the cells that wait for it. `count` is called, while all threads stand still, for those that count from now
     on. */

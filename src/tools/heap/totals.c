@@ -26,6 +26,8 @@ static uint64_t milliseconds; /**< as last seen */
 static uint64_t events_between = 1;
 static uint64_t every_bytes_at = UINT64_MAX;
 static uint64_t admin;
+/** The only thread's counter; and when it is time for something, unless time is each thread's instructions. */
+static uint64_t only_events, next_time;
 
 SN_FAST static uint64_t own_instructions(sn_thread *thread) {
     return sn_counter_value(thread, entered) - sn_counter_value(thread, skipped);
@@ -34,8 +36,12 @@ SN_FAST static uint64_t own_instructions(sn_thread *thread) {
 /** Instructions of threads that are no more. */
 static uint64_t ended_instructions;
 
-static bool counts_instructions(void) {
+SN_FAST static bool counts_instructions(void) {
     return heap_current.time_unit == HEAP_INSTRUCTIONS && heap_current.mode == HEAP_TIMELINE;
+}
+
+SN_FAST static uint64_t *next_of(sn_thread *thread) {
+    return counts_instructions() ? sn_slot_of(thread, next_slot) : &next_time;
 }
 
 void heap_totals_thread_end(sn_thread *thread) {
@@ -70,7 +76,7 @@ void heap_totals_thread_start(sn_thread *thread) {
 void heap_totals_fork_child(sn_thread *thread, uint64_t so_far) {
     ended_instructions = so_far;
     *sn_slot_of(thread, offset_slot) = so_far;
-    *sn_slot_of(thread, next_slot) = 0;
+    *next_of(thread) = 0;
 }
 
 void heap_time_instrument(sn_block *block) {
@@ -100,14 +106,16 @@ SN_FAST static uint64_t time_of(sn_thread *thread) {
 SN_FAST static void look_at_time(sn_thread *thread) {
     bool has_times = heap_current.mode == HEAP_TIMELINE;
     bool sees_clock = (has_times && heap_current.time_unit == HEAP_MILLISECONDS) || heap_current.every_seconds > 0;
-    if (has_times && time_of(thread) >= *sn_slot_of(thread, next_slot)) {
+    if (has_times && time_of(thread) >= __atomic_load_n(next_of(thread), __ATOMIC_RELAXED)) {
         sn_heap_attend();
     }
-    if (sees_clock && ++*sn_slot_of(thread, event_slot) >= __atomic_load_n(&events_between, __ATOMIC_RELAXED)) {
-        *sn_slot_of(thread, event_slot) = 0;
+    uint64_t *events = sees_clock && heap_is_shared ? sn_slot_of(thread, event_slot) : &only_events;
+    if (sees_clock && ++*events >= __atomic_load_n(&events_between, __ATOMIC_RELAXED)) {
+        *events = 0;
         sn_heap_attend();
     }
-    if (sn_heap_allocated() >= __atomic_load_n(&every_bytes_at, __ATOMIC_RELAXED)) {
+    uint64_t due_at = __atomic_load_n(&every_bytes_at, __ATOMIC_RELAXED);
+    if (due_at != UINT64_MAX && sn_heap_allocated() >= due_at) {
         __atomic_store_n(&every_bytes_at, UINT64_MAX, __ATOMIC_RELAXED);
         heap_dumps_due(HEAP_EVERY_BYTES);
     }
@@ -177,7 +185,9 @@ SN_FAST void heap_allocated(sn_thread *thread, sn_heap_block *block) {
     heap_cell *cell = heap_cell_of(block->context, block->requested, slop);
     block->word = heap_cell_number(cell);
     heap_cell_add(cell, block->requested, slop);
-    heap_accesses_begin(block);
+    if (heap_current.accesses) {
+        heap_accesses_begin(block);
+    }
     if (heap_cell_counts(cell)) {
         come(thread, block->requested, slop + admin);
     }
@@ -191,7 +201,9 @@ SN_FAST void heap_freed(sn_thread *thread, sn_heap_block *block) {
     }
     heap_cell *cell = heap_cell_at((uint32_t)block->word);
     heap_cell_remove(cell, block->requested, slop, block->died - block->born);
-    heap_accesses_end(block, cell);
+    if (heap_current.accesses) {
+        heap_accesses_end(block, cell);
+    }
     if (heap_cell_counts(cell)) {
         go(block->requested, slop + admin);
     }
@@ -282,5 +294,5 @@ void heap_totals_every_bytes(void) {
 }
 
 void heap_next_at(sn_thread *thread, uint64_t interval) {
-    *sn_slot_of(thread, next_slot) = time_of(thread) + interval;
+    __atomic_store_n(next_of(thread), time_of(thread) + interval, __ATOMIC_RELAXED);
 }
