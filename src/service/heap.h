@@ -131,6 +131,8 @@ void sn_heap_note_end(sn_thread *thread, sn_heap_thread *own, uint64_t address);
 
 bool sn_heap_call_begins(sn_thread *thread, sn_hooked_call *call);
 void sn_heap_call_ends(sn_thread *thread, sn_hooked_call *call);
+/** A call begins that frees the block at `address`. */
+void sn_heap_call_frees(sn_thread *thread, const sn_hook_place *place, uint64_t address);
 
 /* --------------------------------------------------------------------------------------------------- heap_usable.c */
 
@@ -149,6 +151,7 @@ void sn_heap_usable_learn(const sn_heap_allocator *allocator, uint64_t size, uin
 void sn_heap_functions_hook(void);
 bool sn_heap_function_is_own(const sn_hook *hook);
 bool sn_heap_function_needs_frame(const sn_hook *hook);
+void (*sn_heap_function_begins_simply(const sn_hook *hook))(sn_thread *thread, const sn_hook_place *place, uint64_t argument);
 unsigned sn_heap_function_argument_count(const sn_hook *hook);
 
 /** In the engine, when an allocating function begins: see sn_hook_service. */

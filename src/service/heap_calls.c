@@ -147,6 +147,10 @@ static void end_making(sn_thread *thread, const sn_hooked_call *call, uint64_t a
 
 /* -------------------------------------------------------------------------------------------------- the calls */
 
+void sn_heap_call_frees(sn_thread *thread, const sn_hook_place *place, uint64_t address) {
+    if (!sn_hook_calling(thread, place->address)) free_block(thread, address);
+}
+
 bool sn_heap_call_begins(sn_thread *thread, sn_hooked_call *call) {
     const sn_heap_function *function = function_of(call);
     sn_heap_thread *own = sn_heap_thread_of(thread);

@@ -148,6 +148,11 @@ bool sn_heap_function_needs_frame(const sn_hook *hook) {
     return ((const sn_heap_function *)hook->data)->act != SN_HEAP_FREES || sn_heap.options.death;
 }
 
+void (*sn_heap_function_begins_simply(const sn_hook *hook))(sn_thread *thread, const sn_hook_place *place, uint64_t argument) {
+    const sn_heap_function *function = hook->data;
+    return function->act == SN_HEAP_FREES && function->pointer == 0 ? sn_heap_call_frees : NULL;
+}
+
 unsigned sn_heap_function_argument_count(const sn_hook *hook) {
     const sn_heap_function *function = hook->data;
     const uint8_t numbers[] = {function->pointer, function->size, function->count, function->alignment};

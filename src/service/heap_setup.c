@@ -69,6 +69,7 @@ static sn_hook_service service = {
     .is_own = sn_heap_function_is_own,
     .prepare = sn_heap_allocator_at,
     .needs_frame = sn_heap_function_needs_frame,
+    .begins_simply = sn_heap_function_begins_simply,
     .argument_count = sn_heap_function_argument_count,
     .attends = &sn_heap.attends,
     .attend = sn_heap_attend_now,

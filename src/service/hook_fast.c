@@ -21,18 +21,11 @@ bool sn_hook_has_frame(sn_thread *thread, uint64_t address, uint64_t stack_point
 }
 
 void sn_hook_entered(sn_thread *thread, const sn_hook_place *place, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
-    if (sn_hook_calling(thread, place->address)) return;
-    sn_hook_record *record = sn_hook_push(thread, place);
-    if (!record) return;
-    record->call.arguments[0] = a;
-    record->call.arguments[1] = b;
-    record->call.arguments[2] = c;
-    record->call.arguments[3] = d;
-    sn_hook_keep(thread, record, place->hook->begin(thread, &record->call));
+    sn_hook_enter(thread, place, a, b, c, d);
 }
 
 void sn_hook_entered_with_one(sn_thread *thread, const sn_hook_place *place, uint64_t a) {
-    sn_hook_entered(thread, place, a, 0, 0, 0);
+    sn_hook_enter(thread, place, a, 0, 0, 0);
 }
 
 /** Tell the end of one call; a fast one may change what is returned. `result` is NULL if it was left by a jump. */

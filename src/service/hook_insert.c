@@ -17,7 +17,8 @@ static sn_value call_fast(sn_block *block, const sn_hook_place *place, void *wit
 }
 
 static void insert_fast(sn_block *block, const sn_hook_place *place) {
-    call_fast(block, place, (void *)sn_hook_entered, (void *)sn_hook_entered_with_one);
+    void *with_one = is_own(place) ? (void *)sn_hooks_service->begins_simply(place->hook) : NULL;
+    call_fast(block, place, (void *)sn_hook_entered, with_one ? with_one : (void *)sn_hook_entered_with_one);
 }
 
 /** A service's own functions: it may have something to do in the engine before. */

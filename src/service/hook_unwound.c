@@ -93,18 +93,8 @@ static bool find_frame(sn_thread *thread, const sn_hook_place *place, uint64_t s
     return true;
 }
 
-uint64_t sn_hook_unwound_call(sn_thread *thread, const sn_hook_place *place, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
-    uint64_t stack = thread->slots[sn_hook_unwound_stack_slot], frame = thread->slots[sn_hook_unwound_frame_slot];
-    if (!find_frame(thread, place, stack, frame)) return 1;
-    sn_hook_unwound_entered(thread, place, a, b, c, d);
-    return 0;
-}
-
-uint64_t sn_hook_unwound_call_with_one(sn_thread *thread, const sn_hook_place *place, uint64_t a) {
-    return sn_hook_unwound_call(thread, place, a, 0, 0, 0);
-}
-
-void sn_hook_unwound_keep(sn_thread *thread) {
+/** Behind `begin`: a call whose end nobody wants is over. */
+static void keep(sn_thread *thread) {
     sn_call_frame *frame = end_of(thread) - 1, *below = frame - 1;
     if (frame->slot == UINT64_MAX) return;
     uint64_t slowly = below->slot != UINT64_MAX && slot_of(below) == slot_of(frame) ? below->slot & SN_FRAME_SLOWLY : 0;
@@ -112,9 +102,26 @@ void sn_hook_unwound_keep(sn_thread *thread) {
     if (!(frame->slot & SN_FRAME_HOOKED)) drop(thread, frame, 0);
 }
 
+void sn_hook_unwound_keep(sn_thread *thread) { keep(thread); }
+
+static void enter(sn_thread *thread, const sn_hook_place *place, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+    sn_hook_enter(thread, place, a, b, c, d);
+    if (!sn_hook_calling(thread, place->address)) keep(thread);
+}
+
 void sn_hook_unwound_entered(sn_thread *thread, const sn_hook_place *place, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
-    sn_hook_entered(thread, place, a, b, c, d);
-    if (!sn_hook_calling(thread, place->address)) sn_hook_unwound_keep(thread);
+    enter(thread, place, a, b, c, d);
+}
+
+uint64_t sn_hook_unwound_call(sn_thread *thread, const sn_hook_place *place, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+    uint64_t stack = thread->slots[sn_hook_unwound_stack_slot], frame = thread->slots[sn_hook_unwound_frame_slot];
+    if (!find_frame(thread, place, stack, frame)) return 1;
+    enter(thread, place, a, b, c, d);
+    return 0;
+}
+
+uint64_t sn_hook_unwound_call_with_one(sn_thread *thread, const sn_hook_place *place, uint64_t a) {
+    return sn_hook_unwound_call(thread, place, a, 0, 0, 0);
 }
 
 void sn_hook_unwound_drop(sn_thread *thread, uint64_t slot, uint64_t *result) {

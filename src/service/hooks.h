@@ -66,6 +66,9 @@ typedef struct sn_hook_service {
     bool (*is_own)(const sn_hook *hook);
     const void *(*prepare)(const sn_hook_place *place); /**< sets `owner`, before code is inserted; under sn_jit_lock */
     bool (*needs_frame)(const sn_hook *hook);
+    /** A function of the service's for calls that need neither a record nor an end, of whose arguments the first is enough; NULL:
+        they do. Called in the code cache, as sn_hook_entered_with_one() is. */
+    void (*(*begins_simply)(const sn_hook *hook))(sn_thread *thread, const sn_hook_place *place, uint64_t argument);
     unsigned (*argument_count)(const sn_hook *hook); /**< how many of the arguments are looked at, from the first on */
     const uint64_t *attends; /**< if it is not 0 when such a function begins, `attend` is called first */
     sn_slot own_attends;     /**< the same of a thread */
@@ -148,6 +151,18 @@ static inline void sn_hook_keep(sn_thread *thread, sn_hook_record *record, bool 
     sn_call_frame *frame = sn_shadow_last(thread);
     frame->slot |= SN_FRAME_HOOKED;
     if (record->call.hook->way == SN_HOOK_SLOW) frame->slot |= SN_FRAME_SLOWLY;
+}
+
+/** A function with a fast hook begins: its record, and the hook is told. */
+static inline void sn_hook_enter(sn_thread *thread, const sn_hook_place *place, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+    if (sn_hook_calling(thread, place->address)) return;
+    sn_hook_record *record = sn_hook_push(thread, place);
+    if (!record) return;
+    record->call.arguments[0] = a;
+    record->call.arguments[1] = b;
+    record->call.arguments[2] = c;
+    record->call.arguments[3] = d;
+    sn_hook_keep(thread, record, place->hook->begin(thread, &record->call));
 }
 
 /* ------------------------------------------------------- hook_unwound.c: where contexts are found by unwinding stacks */
