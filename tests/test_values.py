@@ -546,6 +546,48 @@ def test_sampling_keeps_the_order(tmp_path):
     assert all(abs(sampled.index(name) - place) <= 2 for place, name in enumerate(whole[:10]))
 
 
+# ---- what is executed more often than a small counter holds ----
+
+OFTEN = 150_000
+
+
+@pytest.fixture(scope="module")
+def often(tmp_path_factory):
+    """A function that loads two words in a loop, in which one of them is loaded every other time only."""
+    folder = tmp_path_factory.mktemp("values")
+    source, target = folder / "often.c", folder / "program"
+    source.write_text(f"""
+        int one = 0x10000, other = 5, sum;
+        __attribute__((noinline)) void often(void) {{
+            __asm__ volatile("mov ${OFTEN}, %%ecx\\n"
+                             "1: mov one(%%rip), %%eax\\n"
+                             "test $1, %%cl\\n"
+                             "jz 2f\\n"
+                             "mov other(%%rip), %%edx\\n"
+                             "2: dec %%ecx\\n"
+                             "jnz 1b" : : : "eax", "ecx", "edx", "cc");
+        }}
+        int main(void) {{ often(); return 0; }}
+        """)
+    built = run("gcc", "-O1", "-no-pie", "-o", target, source)
+    assert built.returncode == 0, built.stderr
+    return target
+
+
+@pytest.mark.parametrize("options", [[], ["--debug-block-limit=1"], ["--debug-superblocks=no"]])
+def test_many_executions(tmp_path, often, options):
+    loads, others = OFTEN + OFTEN // 2, OFTEN // 2
+    again = report(tmp_path, "loadspy", often, options=["--only=often", "--approximate=0", *options])
+    redundant = 4 * (OFTEN - 1 + others - 1)  # bytes; the return address is loaded once
+    assert again["totals"]["redundant bytes"] == redundant
+    assert again["totals"]["loads"] == loads + 1 and again["totals"]["redundant loads"] == redundant // 4
+    assert sorted(finding["times"] for finding in again["redundant"]) == [others - 1, OFTEN - 1]
+    zeros = report(tmp_path, "zerospy", often, options=["--only=often", *options])
+    # High-order zero bytes: one of `one`, three of `other`.
+    assert [finding["zero bytes"] for finding in zeros["integer"][:2]] == [3 * others, OFTEN]
+    assert [finding["values"] for finding in zeros["integer"][:2]] == [others, OFTEN]
+
+
 # ---- registers that inserted code does not read, and the program counter: tests/programs/values_state.c ----
 
 @pytest.fixture(scope="module")

@@ -43,7 +43,7 @@ void sn_arena_release(sn_arena *arena);
 void *sn_pages_allocate(size_t size) __attribute__((returns_nonnull));
 /** Give them back; `size` as it was asked for. */
 void sn_pages_release(void *pages, size_t size);
-/** Grow in place or move. What was added is zero. */
+/** Grow in place or move, or give back the end. What was added is zero. */
 void *sn_pages_resize(void *pages, size_t old_size, size_t new_size) __attribute__((returns_nonnull));
 
 /** Address space for `size` bytes that take memory as they are touched, zeroed at first, so that what grows in it needs nobody to

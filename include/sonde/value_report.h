@@ -56,7 +56,8 @@ typedef struct sn_report_place {
     sn_context context;
 } sn_report_place;
 
-/** A line of text about a finding, for the tool to say what follows from it. Writes nothing when there is nothing to say. */
+/** A line of text about a finding, for the tool to say what follows from it. Writes nothing when there is nothing to say. What
+    threads found is added up: the finding's spots mean nothing. */
 typedef void sn_finding_remark(const sn_finding *finding, const sn_value_site *site, char *text, size_t size);
 
 /** What a tool's report is made of. Constant. */
@@ -80,7 +81,11 @@ typedef struct sn_report_form {
 extern int64_t sn_report_top;
 extern int sn_report_format;
 
-/** From the tool's `finish`: add a thread's totals and findings, whose memory is given back. One call at a time. */
+/** From the tool's `finish`: add a finding of the thread to the report, without a table of the thread's. One call at a time. */
+void sn_report_finding(const void *state, const sn_finding *finding);
+
+/** From the tool's `finish`: add a thread's totals and findings (NULL: none), whose memory is given back. One call at a
+    time. */
 void sn_report_add(const void *state, int thread, const uint64_t *totals, sn_findings *findings);
 
 /** From the tool's `end`, behind sn_values_end(): print to sn_output(). */

@@ -76,8 +76,10 @@ typedef struct sn_value_cells {
 void sn_value_cells_set_part(sn_value_cells *cells, unsigned offset, unsigned size, uint32_t number);
 /** Give any bytes of the page a number. */
 void sn_value_cells_set(sn_value_cells *cells, unsigned offset, unsigned size, uint32_t number);
-/** All are 0 again; gives memory back. Before the end of the shadow for each page. */
+/** All are 0 again; gives memory back. */
 void sn_value_cells_clear(sn_value_cells *cells);
+/** Give memory back. Before the end of the shadow for each page. */
+void sn_value_cells_end(sn_value_cells *cells);
 
 /** The number of a byte. */
 static inline uint32_t sn_value_cells_at(const sn_value_cells *cells, unsigned offset) {

@@ -200,7 +200,7 @@ void sn_values_spot(const void *state, uint32_t spot, uint32_t *site, sn_context
 uint32_t sn_values_spot_count(const void *state);
 
 /** Each spot of the thread whose code was executed, in order, with how often: as many records as there were of it. What a tool
-    would otherwise count record by record. From `finish` of that state. */
+    would otherwise count record by record. From `finish` of that state, once: then these numbers are gone. */
 void sn_values_visit_spots(void *state, void (*visit)(void *state, uint32_t spot, const sn_value_site *site, uint64_t times));
 
 /* The tool's callbacks that are the framework's: SN_VALUES_CALLBACKS names them in the descriptor. */

@@ -367,6 +367,7 @@ static void insert_called(value_draft *draft) {
 void sn_values_instrument(sn_block *block) {
     if (!sn_values_sampling_records(block)) return;
     value_draft draft = {.block = block};
+    uint32_t first_segment = sn_value_segment_count;
     for (unsigned i = 0; i < sn_block_size(block); i++) {
         if (sn_values.has_context && i && sn_block_begins_function(block, i)) draft.segment = NULL;
         draft.index = i;
@@ -374,4 +375,5 @@ void sn_values_instrument(sn_block *block) {
         instrument_one(&draft);
         insert_called(&draft);
     }
+    sn_value_segments_trim(first_segment);
 }

@@ -17,13 +17,13 @@ enum { FORMAT_TEXT, FORMAT_JSON };
 /* ---------------------------------------------------------------------- in order */
 
 static int compare(const void *one, const void *other) {
-    const sn_value_finding *a = *(const sn_value_finding *const *)one, *b = *(const sn_value_finding *const *)other;
-    if (a->finding.amounts[0] != b->finding.amounts[0]) return a->finding.amounts[0] > b->finding.amounts[0] ? -1 : 1;
-    const uint64_t keys[][2] = {{b->finding.amounts[1], a->finding.amounts[1]},
-                                {a->key.first.site, b->key.first.site},
-                                {a->key.second.site, b->key.second.site},
-                                {a->key.first.context, b->key.first.context},
-                                {a->key.second.context, b->key.second.context}};
+    const sn_value_finding *a = one, *b = other;
+    if (a->amounts[0] != b->amounts[0]) return a->amounts[0] > b->amounts[0] ? -1 : 1;
+    const uint64_t keys[][2] = {{b->amounts[1], a->amounts[1]},
+                                {a->first.site, b->first.site},
+                                {a->second.site, b->second.site},
+                                {a->first.context, b->first.context},
+                                {a->second.context, b->second.context}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (keys[i][0] != keys[i][1]) return keys[i][0] < keys[i][1] ? -1 : 1;
     return 0;
@@ -33,37 +33,40 @@ static int compare_least(const void *one, const void *other) { return compare(ot
 
 static size_t shown(size_t count) { return sn_report_top >= 0 && (uint64_t)sn_report_top < count ? (size_t)sn_report_top : count; }
 
-static bool is_of(const sn_value_finding *entry, unsigned class_number) {
-    return entry->key.class_number == class_number && entry->finding.amounts[0];
-}
-
 /** Put a finding into a heap of `count`, whose root is the least, in place of the root. */
-static void replace_root(const sn_value_finding **heap, size_t count, const sn_value_finding *finding) {
+static void replace_root(sn_value_finding *heap, size_t count, const sn_value_finding *finding) {
     size_t at = 0;
     for (size_t below; (below = 2 * at + 1) < count; at = below) {
         if (below + 1 < count && compare(&heap[below + 1], &heap[below]) > 0) below++;
-        if (compare(&finding, &heap[below]) >= 0) break;
+        if (compare(finding, &heap[below]) >= 0) break;
         heap[at] = heap[below];
     }
-    heap[at] = finding;
+    heap[at] = *finding;
+}
+
+/** How many findings of a class there are. */
+static size_t count_of(unsigned class_number) {
+    const sn_value_finding_list *all = &sn_all_findings.classes[class_number];
+    size_t count = 0;
+    for (size_t i = 0; i < sn_value_finding_count(all); i++) count += sn_value_finding_at(all, i).amounts[0] != 0;
+    return count;
 }
 
 /** The findings of a class that are shown, the greatest first; *count of how many, of which shown(*count) are there. To be
     freed. There may be millions, of which ten are shown: only these are sorted. */
-static const sn_value_finding **greatest(unsigned class_number, size_t *count) {
-    *count = 0;
-    sn_table_each(&sn_all_findings.table, entry) *count += is_of(entry, class_number);
-    size_t most = shown(*count), had = 0;
-    const sn_value_finding **list = calloc(most + 1, sizeof *list);
+static sn_value_finding *greatest(unsigned class_number, size_t *count) {
+    const sn_value_finding_list *all = &sn_all_findings.classes[class_number];
+    size_t most = shown(*count = count_of(class_number)), had = 0;
+    sn_value_finding *list = calloc(most + 1, sizeof *list);
     if (!list) sn_fail(SN_STATUS_ENGINE, "no memory for the report");
-    sn_table_each(&sn_all_findings.table, found) {
-        const sn_value_finding *entry = found;
-        if (!most || !is_of(entry, class_number)) continue;
+    for (size_t i = 0; most && i < sn_value_finding_count(all); i++) {
+        const sn_value_finding finding = sn_value_finding_at(all, i);
+        if (!finding.amounts[0]) continue;
         if (had < most) {
-            list[had++] = entry;
+            list[had++] = finding;
             if (had == most) qsort(list, most, sizeof *list, compare_least); /* which is a heap, too */
-        } else if (compare(&entry, &list[0]) < 0) {
-            replace_root(list, most, entry);
+        } else if (compare(&finding, &list[0]) < 0) {
+            replace_root(list, most, &finding);
         }
     }
     qsort(list, most, sizeof *list, compare);
@@ -102,6 +105,14 @@ static void print_place(FILE *file, const char *label, const sn_report_place *pl
     sn_context_print(file, place->context, site->instruction, 0, "      ");
 }
 
+/** What the tool has to say. */
+static void remark_on(const sn_report_form *form, const sn_value_finding *finding, const sn_report_place *place, char *text,
+                      size_t size) {
+    sn_finding summed = {.bits = finding->bits};
+    memcpy(summed.amounts, finding->amounts, sizeof summed.amounts);
+    form->remark(&summed, sn_value_site_at(place->site), text, size);
+}
+
 /* -------------------------------------------------------------------------- text */
 
 static void print_totals(FILE *file, const sn_report_form *form, const uint64_t *totals) {
@@ -114,17 +125,16 @@ static void print_totals(FILE *file, const sn_report_form *form, const uint64_t 
 
 static void print_finding(FILE *file, const sn_report_form *form, const sn_finding_class *class,
                           const sn_value_finding *finding, size_t rank, const uint64_t *totals) {
-    fprintf(file, "%zu. %.1f %%:", rank + 1, 100 * share(finding->finding.amounts[0], totals[class->total]));
+    fprintf(file, "%zu. %.1f %%:", rank + 1, 100 * share(finding->amounts[0], totals[class->total]));
     for (unsigned i = 0; i < SN_FINDING_AMOUNTS && form->amounts[i]; i++)
-        fprintf(file, "%s %lu %s", i ? "," : "", (unsigned long)finding->finding.amounts[i], form->amounts[i]);
+        fprintf(file, "%s %lu %s", i ? "," : "", (unsigned long)finding->amounts[i], form->amounts[i]);
     putc('\n', file);
-    const sn_report_place *place = class->first ? &finding->key.first : &finding->key.second;
+    const sn_report_place *place = class->first ? &finding->first : &finding->second;
     char remark[512] = "";
-    if (form->remark && place->site != UINT32_MAX)
-        form->remark(&finding->finding, sn_value_site_at(place->site), remark, sizeof remark);
+    if (form->remark && place->site != UINT32_MAX) remark_on(form, finding, place, remark, sizeof remark);
     if (*remark) fprintf(file, "   %s\n", remark);
-    print_place(file, class->first, &finding->key.first);
-    print_place(file, class->second, &finding->key.second);
+    print_place(file, class->first, &finding->first);
+    print_place(file, class->second, &finding->second);
 }
 
 static void print_text(FILE *file, const sn_report_form *form) {
@@ -138,9 +148,9 @@ static void print_text(FILE *file, const sn_report_form *form) {
     }
     for (unsigned i = 0; i < SN_REPORT_CLASSES && form->classes[i].name; i++) {
         size_t count;
-        const sn_value_finding **list = greatest(i, &count);
+        sn_value_finding *list = greatest(i, &count);
         if (count) fprintf(file, "\n%s (%zu of %zu)\n", form->classes[i].title, shown(count), count);
-        for (size_t k = 0; k < shown(count); k++) print_finding(file, form, &form->classes[i], list[k], k, totals);
+        for (size_t k = 0; k < shown(count); k++) print_finding(file, form, &form->classes[i], &list[k], k, totals);
         free(list);
     }
     if (sn_values_data_centric) sn_value_objects_print(file, sn_report_top);
@@ -191,25 +201,24 @@ static void write_place(sn_json *json, const char *name, const sn_report_place *
 static void write_finding(sn_json *json, const sn_report_form *form, const sn_finding_class *class,
                           const sn_value_finding *finding, const uint64_t *totals) {
     sn_json_object(json, NULL);
-    sn_json_real(json, "share", share(finding->finding.amounts[0], totals[class->total]));
+    sn_json_real(json, "share", share(finding->amounts[0], totals[class->total]));
     for (unsigned i = 0; i < SN_FINDING_AMOUNTS && form->amounts[i]; i++)
-        sn_json_number(json, form->amounts[i], finding->finding.amounts[i]);
-    const sn_report_place *place = class->first ? &finding->key.first : &finding->key.second;
+        sn_json_number(json, form->amounts[i], finding->amounts[i]);
+    const sn_report_place *place = class->first ? &finding->first : &finding->second;
     char remark[512] = "";
-    if (form->remark && place->site != UINT32_MAX)
-        form->remark(&finding->finding, sn_value_site_at(place->site), remark, sizeof remark);
+    if (form->remark && place->site != UINT32_MAX) remark_on(form, finding, place, remark, sizeof remark);
     if (*remark) sn_json_string(json, "remark", remark);
-    if (class->first) write_place(json, "first", &finding->key.first);
-    if (class->second) write_place(json, "second", &finding->key.second);
+    if (class->first) write_place(json, "first", &finding->first);
+    if (class->second) write_place(json, "second", &finding->second);
     sn_json_close(json);
 }
 
 static void write_classes(sn_json *json, const sn_report_form *form, const uint64_t *totals) {
     for (unsigned i = 0; i < SN_REPORT_CLASSES && form->classes[i].name; i++) {
         size_t count;
-        const sn_value_finding **list = greatest(i, &count);
+        sn_value_finding *list = greatest(i, &count);
         sn_json_array(json, form->classes[i].name);
-        for (size_t k = 0; k < shown(count); k++) write_finding(json, form, &form->classes[i], list[k], totals);
+        for (size_t k = 0; k < shown(count); k++) write_finding(json, form, &form->classes[i], &list[k], totals);
         sn_json_close(json);
         free(list);
     }
@@ -220,14 +229,12 @@ static void write_lists(sn_json *json, const sn_report_form *form, const uint64_
     sn_json_array(json, "lists");
     for (unsigned i = 0; i < SN_REPORT_CLASSES && form->classes[i].name; i++) {
         const sn_finding_class *class = &form->classes[i];
-        size_t count;
-        free(greatest(i, &count));
         sn_json_object(json, NULL);
         sn_json_string(json, "name", class->name);
         sn_json_string(json, "title", class->title);
         sn_json_string(json, "first", class->first);
         sn_json_string(json, "second", class->second);
-        sn_json_number(json, "count", count);
+        sn_json_number(json, "count", count_of(i));
         sn_json_number(json, "total", totals[class->total]);
         sn_json_close(json);
     }

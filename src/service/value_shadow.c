@@ -82,6 +82,11 @@ void sn_value_cells_set(sn_value_cells *cells, unsigned offset, unsigned size, u
     }
 }
 
+/** Nothing else is touched: what was not until now has no memory. */
+void sn_value_cells_end(sn_value_cells *cells) {
+    if (cells->bytes) free(cells->bytes);
+}
+
 void sn_value_cells_clear(sn_value_cells *cells) {
     free(cells->bytes);
     memset(cells, 0, sizeof *cells);

@@ -150,6 +150,21 @@ void sn_value_segment_add(sn_value_segment *segment, uint32_t site, uint8_t mome
     segment->count = count + 1;
 }
 
+static void *trimmed(void *memory, size_t size) {
+    void *smaller = size ? realloc(memory, size) : memory;
+    return smaller ? smaller : memory;
+}
+
+void sn_value_segments_trim(uint32_t first) {
+    for (uint32_t number = first; number < sn_value_segment_count; number++) {
+        sn_value_segment *segment = &sn_value_segment_pieces[number / PIECE][number % PIECE];
+        segment->records = trimmed(segment->records, segment->count * sizeof *segment->records);
+        segment->words = trimmed(segment->words, segment->count);
+        segment->offsets = trimmed(segment->offsets, segment->count * sizeof *segment->offsets);
+        segment->exits = trimmed(segment->exits, segment->exit_count * sizeof *segment->exits);
+    }
+}
+
 void sn_value_segment_may_end(sn_value_segment *segment) {
     uint32_t count = segment->exit_count;
     if (!segment->count || (count && segment->exits[count - 1].count == segment->count)) return;

@@ -14,6 +14,7 @@
 #include "service/value_findings.h"
 #include "service/value_objects.h"
 #include "service/values.h"
+#include "sonde/index.h"
 #include "sonde/table.h"
 #include "sonde/vector.h"
 
@@ -25,12 +26,18 @@ typedef struct value_bin {
     size_t count;
 } value_bin;
 
-/** Spots of a segment, or of a row's site, in a context: numbers from `first` on. */
+/** Spots of a segment, or of a row's site, in a context: those from `first` on, up to the first one of the next range. */
 typedef struct spot_range {
-    uint64_t key; /**< segment, or ROW_KEY + site, and context; */
+    uint32_t what; /**< segment, or ROW + site */
+    sn_context context;
     uint32_t first;
 } spot_range;
-#define ROW_KEY UINT64_C(0x80000000)
+#define ROW UINT32_C(0x80000000)
+
+typedef struct spot_surplus {
+    uint64_t key; /**< the spot */
+    int64_t ends;
+} spot_surplus;
 
 /** The last range that a segment had: mostly it is executed in the same context again. */
 typedef struct segment_memo {
@@ -38,12 +45,6 @@ typedef struct segment_memo {
     uint32_t first; /**< 0: none */
     const sn_value_segment *segment;
 } segment_memo;
-
-typedef struct spot {
-    uint32_t site;
-    sn_context context;
-    uint64_t change; /**< how much more often than the spot before it was executed, modulo 2^64: a run changes two numbers */
-} spot;
 
 /** A call that was recorded, for data objects. What lies below the address is of the function that was called, or of those that
     it called. */
@@ -74,9 +75,12 @@ typedef struct value_thread {
     unsigned carry_count;
     uint64_t completed[SN_VALUES_MOST_WORDS]; /**< the same, with its end from the next batch */
 
-    SN_TABLE(spot_range) ranges;
+    SN_VECTOR(spot_range) ranges;    /**< in the order of their numbers */
+    sn_index ranges_by_content;
     SN_VECTOR(segment_memo) memos;   /**< by segment */
-    SN_VECTOR(spot) spots;           /**< by number; there is always one more than are numbered: changes end there */
+    SN_VECTOR(int16_t) ends;         /**< by spot: how many more executions of its range have ended there than have begun behind
+                                          it, so that a run mostly changes one number */
+    SN_TABLE(spot_surplus) surplus;  /**< what that has no room for */
     uint32_t spot_count;
 
     sn_value_run runs[MOST_RUNS]; /**< found in the batch and not yet handed over */
@@ -99,38 +103,23 @@ static void *allocate(size_t count, size_t size) {
 
 /* ------------------------------------------------------------------------ spots */
 
-static uint32_t new_spots(value_thread *mine, uint32_t count) {
-    uint32_t first = mine->spot_count + 1;
-    sn_vector_extend(&mine->spots, (size_t)first + count + 1);
+/** Number of the first of the `count` spots of a segment, or of a row's site, in a context. */
+static uint32_t spots_of(value_thread *mine, uint32_t what, sn_context context, uint32_t count) {
+    uint64_t hash = sn_hash_combine(what, context);
+    uint32_t number, first = mine->spot_count + 1;
+    sn_index_each(&mine->ranges_by_content, hash, number) {
+        const spot_range *range = &mine->ranges.items[number];
+        if (range->what == what && range->context == context) return range->first;
+    }
+    sn_index_add(&mine->ranges_by_content, hash, (uint32_t)mine->ranges.count);
+    *sn_vector_add(&mine->ranges) = (spot_range){what, context, first};
     mine->spot_count += count;
+    sn_vector_extend(&mine->ends, (size_t)mine->spot_count + 1);
     return first;
 }
 
-/** Its changes may have begun already: those of the spots before it end here. */
-static void set_spot(value_thread *mine, uint32_t number, uint32_t site, sn_context context) {
-    mine->spots.items[number].site = site;
-    mine->spots.items[number].context = context;
-}
-
-/** Number of the first of the spots that belong to the key; *is_new: they have no contents yet. */
-static uint32_t spots_of(value_thread *mine, uint64_t key, uint32_t count, bool *is_new) {
-    spot_range *range = sn_table_insert(&mine->ranges, key, is_new);
-    if (*is_new) range->first = new_spots(mine, count);
-    return range->first;
-}
-
-static uint32_t spots_of_segment(value_thread *mine, const sn_value_segment *segment, sn_context context) {
-    bool is_new;
-    uint32_t first = spots_of(mine, (uint64_t)segment->number << 32 | context, segment->count, &is_new);
-    for (uint32_t i = 0; is_new && i < segment->count; i++) set_spot(mine, first + i, segment->records[i].site, context);
-    return first;
-}
-
-static uint32_t spot_of_row(value_thread *mine, uint32_t site, sn_context context) {
-    bool is_new;
-    uint32_t number = spots_of(mine, (ROW_KEY + site) << 32 | context, 1, &is_new);
-    if (is_new) set_spot(mine, number, site, context);
-    return number;
+static uint32_t site_in_range(const spot_range *range, uint32_t spot) {
+    return range->what >= ROW ? range->what - ROW : sn_value_segment_at(range->what)->records[spot - range->first].site;
 }
 
 static const value_thread *thread_of_state(const void *state) {
@@ -139,26 +128,59 @@ static const value_thread *thread_of_state(const void *state) {
 
 void sn_values_spot(const void *state, uint32_t number, uint32_t *site, sn_context *context) {
     const value_thread *mine = thread_of_state(state);
-    *site = mine->spots.items[number].site;
-    *context = mine->spots.items[number].context;
+    const spot_range *range = mine->ranges.items; /* the last one that does not begin behind the spot */
+    for (size_t count = mine->ranges.count; count > 1;) {
+        size_t half = count / 2;
+        if (range[half].first <= number) range += half, count -= half;
+        else count = half;
+    }
+    *site = site_in_range(range, number);
+    *context = range->context;
 }
 
 uint32_t sn_values_spot_count(const void *state) { return thread_of_state(state)->spot_count; }
 
-void sn_values_visit_spots(void *state, void (*visit)(void *state, uint32_t spot, const sn_value_site *site, uint64_t times)) {
-    const value_thread *mine = thread_of_state(state);
-    uint64_t times = 0;
-    for (uint32_t i = 1; i <= mine->spot_count; i++) {
-        times += mine->spots.items[i].change;
-        if (times) visit(state, i, sn_value_site_at(mine->spots.items[i].site), times);
-    }
+static int64_t ends_at(const value_thread *mine, uint32_t spot) {
+    const spot_surplus *surplus = mine->surplus.core.used ? sn_table_find(&mine->surplus, (uint64_t)spot) : NULL;
+    return mine->ends.items[spot] + (surplus ? surplus->ends : 0);
 }
 
-/** `count` spots from this one on were executed so often. */
-static inline void count_executions(value_thread *mine, uint32_t first_spot, uint32_t count, uint64_t times) {
-    spot *first = &mine->spots.items[first_spot];
-    first->change += times;
-    first[count].change -= times;
+static void forget_ends(value_thread *mine) {
+    sn_vector_release(&mine->ends);
+    sn_table_release(&mine->surplus);
+}
+
+void sn_values_visit_spots(void *state, void (*visit)(void *state, uint32_t spot, const sn_value_site *site, uint64_t times)) {
+    value_thread *mine = (value_thread *)thread_of_state(state);
+    for (size_t i = 0; mine->ends.count && i < mine->ranges.count; i++) {
+        const spot_range *range = &mine->ranges.items[i];
+        uint32_t end = i + 1 < mine->ranges.count ? range[1].first : mine->spot_count + 1;
+        int64_t times = 0; /* executions that end at the spot or behind it */
+        for (uint32_t spot = range->first; spot < end; spot++) times += ends_at(mine, spot);
+        for (uint32_t spot = range->first; spot < end; times -= ends_at(mine, spot++))
+            if (times) visit(state, spot, sn_value_site_at(site_in_range(range, spot)), (uint64_t)times);
+    }
+    forget_ends(mine);
+}
+
+static __attribute__((noinline)) void add_surplus(value_thread *mine, uint32_t spot, int64_t ends) {
+    sn_table_insert(&mine->surplus, (uint64_t)spot, NULL)->ends += ends;
+}
+
+static inline void add_ends(value_thread *mine, uint32_t spot, int32_t times) {
+    int16_t *ends = &mine->ends.items[spot];
+    int32_t sum = *ends + times;
+    *ends = (int16_t)sum;
+    if (__builtin_expect(*ends == sum, 1)) return;
+    add_surplus(mine, spot, sum);
+    *ends = 0;
+}
+
+/** So many records of the segment that begins with `first_spot`, from its record `first` on, were executed so often (or, where they
+    are taken back, less often). */
+static inline void count_executions(value_thread *mine, uint32_t first_spot, uint32_t first, uint32_t count, int32_t times) {
+    add_ends(mine, first_spot + first + count - 1, times);
+    if (__builtin_expect(first != 0, 0)) add_ends(mine, first_spot + first - 1, -times);
 }
 
 /* ------------------------------------------------------------------ handing over: records */
@@ -245,7 +267,7 @@ static __attribute__((noinline)) void meet_segment(value_thread *mine, uint32_t 
     mine->segment = segment;
     if (!segment || !segment->count) return;
     if (number >= mine->memos.count) sn_vector_extend(&mine->memos, 2 * (size_t)number + 64);
-    mine->first_spot = spots_of_segment(mine, segment, context);
+    mine->first_spot = spots_of(mine, number, context, segment->count);
     mine->memos.items[number] = (segment_memo){context, mine->first_spot, segment};
 }
 
@@ -265,7 +287,7 @@ static void take_row(value_thread *mine, const uint64_t *words) {
     uint32_t number = (uint32_t)(words[0] - SN_VALUES_TAGS - SN_VALUES_ROWS);
     const sn_value_site *site = sn_value_site_at(number);
     sn_context context = (sn_context)words[1];
-    uint32_t spot = spot_of_row(mine, number, context);
+    uint32_t spot = spots_of(mine, ROW + number, context, 1);
     if (mine->row_count == MOST_RUNS) hand_over_runs(mine);
     sn_value_run *run = new_run(mine);
     value_row *row = &mine->rows[mine->row_count++];
@@ -277,7 +299,7 @@ static void take_row(value_thread *mine, const uint64_t *words) {
     ((uint64_t *)words)[3] = words[2];
     *run = (sn_value_run){.constants = &row->constant, .word_counts = &row->words, .words = words + 3, .count = 1,
                           .times = 1, .first_spot = spot, .context = context};
-    count_executions(mine, spot, 1, 1);
+    count_executions(mine, spot, 0, 1, 1);
 }
 
 static void take_unmapped(value_thread *mine, const uint64_t *words) {
@@ -305,7 +327,7 @@ static void take_faulted(value_thread *mine, const uint64_t *words) {
     if (--run->times == 0) mine->run_count--;
     uint32_t recorded = last.count;
     while (last.count && has_faulted(&last.constants[last.count - 1], words[1])) last.count--;
-    count_executions(mine, last.first_spot + last.constants[last.count].spot, recorded - last.count, UINT64_MAX);
+    count_executions(mine, last.first_spot, last.constants[last.count].spot, recorded - last.count, -1);
     if (last.count) *new_run(mine) = last;
 }
 
@@ -350,7 +372,7 @@ static inline const uint64_t *take_run(value_thread *mine, const uint64_t *word,
     *new_run(mine) = (sn_value_run){.constants = segment->records + first, .word_counts = word_counts + first, .words = start,
                                     .count = next - first, .times = 1, .first_spot = mine->first_spot,
                                     .context = mine->context};
-    count_executions(mine, mine->first_spot + first, next - first, 1);
+    count_executions(mine, mine->first_spot, first, next - first, 1);
     return word;
 }
 
@@ -398,7 +420,7 @@ static const uint64_t *take_segment(value_thread *mine, const uint64_t *word, co
     *new_run(mine) = (sn_value_run){.constants = segment->records, .word_counts = segment->words, .words = start,
                                     .count = exit.count, .times = times, .stride = (uint32_t)stride,
                                     .first_spot = mine->first_spot, .context = (sn_context)context};
-    count_executions(mine, mine->first_spot, exit.count, times);
+    count_executions(mine, mine->first_spot, 0, exit.count, (int32_t)times);
     return word;
 }
 
@@ -486,9 +508,26 @@ void sn_values_thread_start(sn_thread *thread) {
     sn_thread_set_data(thread, mine);
 }
 
+/** Of what is known of spots, what only new records need. What is left of a segment that is being executed is not told. */
+static void forget_keys(value_thread *mine) {
+    mine->segment = NULL;
+    sn_index_release(&mine->ranges_by_content);
+    sn_vector_release(&mine->memos);
+}
+
+static void forget_spots(value_thread *mine) {
+    forget_keys(mine);
+    sn_vector_release(&mine->ranges);
+    forget_ends(mine);
+    mine->spot_count = 0;
+}
+
+/** The tool's report may take much memory: what is no longer needed for it goes before. */
 static void finish(value_thread *mine) {
     pthread_mutex_lock(&finishing);
+    forget_keys(mine);
     if (!mine->is_finished && sn_values.request.finish) sn_values.request.finish(mine->state, mine->id);
+    forget_spots(mine);
     mine->is_finished = true;
     pthread_mutex_unlock(&finishing);
 }
@@ -501,9 +540,6 @@ void sn_values_thread_end(sn_thread *thread) {
     for (unsigned type = 0; type < SN_VALUE_TYPES; type++) free(mine->bins[type]);
     sn_values_waiting_free(mine->waiting);
     free(mine->scratch);
-    sn_table_release(&mine->ranges);
-    sn_vector_release(&mine->memos);
-    sn_vector_release(&mine->spots);
     sn_vector_release(&mine->frames);
     free(mine);
 }

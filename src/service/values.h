@@ -88,6 +88,8 @@ sn_value_segment *sn_value_segment_new(void);
 void sn_value_segment_add(sn_value_segment *segment, uint32_t site, uint8_t moment, unsigned words);
 /** What comes next may be a tag, before the segment's next record. */
 void sn_value_segment_may_end(sn_value_segment *segment);
+/** Nothing will be added to the segments from this number on: give back what they have too much. */
+void sn_value_segments_trim(uint32_t first);
 enum { SN_VALUES_PIECE = 4096, SN_VALUES_PIECES = 1 << 16 };
 extern sn_value_segment *sn_value_segment_pieces[SN_VALUES_PIECES];
 extern _Atomic uint32_t sn_value_segment_count;

@@ -246,7 +246,7 @@ static void end_shadow_page(void *its, uint64_t address, void *state) {
     store_page *page = its;
     (void)address;
     end_bytes(state, page, 0, SN_VALUE_SHADOW_PAGE, CLASS_END);
-    sn_value_cells_clear(&page->spots);
+    sn_value_cells_end(&page->spots);
 }
 
 /** A fork's child begins with one thread, to which all memory belongs. */
@@ -295,11 +295,11 @@ static uint32_t class_of_pair(void *its, const sn_value_site *second, uint64_t b
 
 static void finish(void *its, int thread) {
     store_state *state = its;
-    sn_values_visit_spots(state, add_executions);
-    sn_value_pairs_finish(&state->dead, state, &state->findings, class_of_pair);
     sn_value_shadow_visit(&state->shadow, end_shadow_page, state);
-    sn_report_add(state, thread, state->totals, &state->findings);
     sn_value_shadow_end(&state->shadow);
+    sn_values_visit_spots(state, add_executions);
+    sn_value_pairs_finish(&state->dead, state, class_of_pair);
+    sn_report_add(state, thread, state->totals, &state->findings);
 }
 
 static const sn_report_form form = {

@@ -31,7 +31,6 @@ typedef struct load_page {
 typedef struct load_state {
     sn_value_shadow shadow;
     sn_value_pairs equal, approximate;
-    sn_findings findings;
     uint64_t totals[SN_REPORT_TOTALS];
 } load_state;
 
@@ -228,7 +227,7 @@ static void begin(void *its, int thread) {
 static void end_page(void *page, uint64_t address, void *data) {
     (void)address;
     (void)data;
-    sn_value_cells_clear(&((load_page *)page)->spots);
+    sn_value_cells_end(&((load_page *)page)->spots);
 }
 
 static void add_executions(void *its, uint32_t spot, const sn_value_site *site, uint64_t times) {
@@ -257,12 +256,12 @@ static uint32_t class_of_approximate(void *its, const sn_value_site *second, uin
 
 static void finish(void *its, int thread) {
     load_state *state = its;
-    sn_values_visit_spots(state, add_executions);
-    sn_value_pairs_finish(&state->equal, state, &state->findings, class_of_equal);
-    sn_value_pairs_finish(&state->approximate, state, &state->findings, class_of_approximate);
-    sn_report_add(state, thread, state->totals, &state->findings);
     sn_value_shadow_visit(&state->shadow, end_page, NULL);
     sn_value_shadow_end(&state->shadow);
+    sn_values_visit_spots(state, add_executions);
+    sn_value_pairs_finish(&state->equal, state, class_of_equal);
+    sn_value_pairs_finish(&state->approximate, state, class_of_approximate);
+    sn_report_add(state, thread, state->totals, NULL);
 }
 
 static const sn_report_form form = {

@@ -26,7 +26,6 @@ typedef struct write_state {
     sn_value_shadow writers;             /**< spots of the last writes: sn_value_cells */
     uint32_t registers[PLACES][REGISTERS];
     sn_value_pairs equal, approximate;
-    sn_findings findings;
     uint64_t totals[SN_REPORT_TOTALS];
 } write_state;
 
@@ -139,7 +138,7 @@ static void begin(void *its, int thread) {
 static void end_page(void *page, uint64_t address, void *data) {
     (void)address;
     (void)data;
-    sn_value_cells_clear(page);
+    sn_value_cells_end(page);
 }
 
 static bool is_in_memory(const sn_value_site *site) { return site->place == SN_PLACE_MEMORY; }
@@ -173,12 +172,12 @@ static uint32_t class_of_approximate(void *its, const sn_value_site *second, uin
 
 static void finish(void *its, int thread) {
     write_state *state = its;
-    sn_values_visit_spots(state, add_executions);
-    sn_value_pairs_finish(&state->equal, state, &state->findings, class_of_equal);
-    sn_value_pairs_finish(&state->approximate, state, &state->findings, class_of_approximate);
-    sn_report_add(state, thread, state->totals, &state->findings);
     sn_value_shadow_visit(&state->writers, end_page, NULL);
     sn_value_shadow_end(&state->writers);
+    sn_values_visit_spots(state, add_executions);
+    sn_value_pairs_finish(&state->equal, state, class_of_equal);
+    sn_value_pairs_finish(&state->approximate, state, class_of_approximate);
+    sn_report_add(state, thread, state->totals, NULL);
 }
 
 static const sn_report_form form = {

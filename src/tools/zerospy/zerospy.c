@@ -6,7 +6,7 @@
  * can't be worked out at the end.
  */
 #include <sonde/value_report.h>
-#include <stdlib.h>
+#include <sonde/vector.h>
 #include <string.h>
 
 SN_EXPORT extern const sn_tool sn_tool_descriptor;
@@ -17,12 +17,17 @@ SN_EXPORT extern const sn_tool sn_tool_descriptor;
 
 /** Of one spot. */
 typedef struct zero_tally {
-    uint64_t zeros;         /**< loads of which all of the value is zero */
-    uint64_t zero_bytes;    /**< of scalar integers: high-order zero bytes of the word that the value was extended to; of vectors
-                                 and the like: bytes of zero elements; not of scalar floating-point numbers */
-    uint64_t zero_elements; /**< not of scalars */
-    uint64_t seen;          /**< scalars: bits that were set once; else bit N: byte N of the value was not zero once */
+    uint64_t zeros;  /**< loads of which all of the value is zero */
+    uint64_t within; /**< of scalar integers: high-order zero bytes of the word that the value was extended to; of vectors and the
+                          like: zero elements; not of scalar floating-point numbers */
+    uint64_t seen;   /**< scalars: bits that were set once; else bit N: byte N of the value was not zero once */
 } zero_tally;
+
+/** What follows from it. */
+typedef struct zero_sums {
+    uint64_t zeros, zero_bytes, zero_elements;
+    uint64_t seen; /**< bit N: byte N of the value was not zero once */
+} zero_sums;
 
 enum {
     TOTAL_BYTES, TOTAL_ZERO_BYTES, TOTAL_INTEGER_BYTES, TOTAL_INTEGER_ZERO_BYTES, TOTAL_FLOAT_BYTES, TOTAL_FLOAT_ZERO_BYTES,
@@ -32,9 +37,7 @@ enum { CLASS_INTEGER, CLASS_FLOAT };
 enum { MOST_WORDS = 4 }; /* of vectors that have code of their own */
 
 typedef struct zero_state {
-    zero_tally *tallies; /**< by spot */
-    uint32_t room;
-    sn_findings findings;
+    SN_VECTOR(zero_tally) tallies; /**< by spot */
     uint64_t totals[SN_REPORT_TOTALS];
 } zero_state;
 
@@ -63,7 +66,7 @@ INLINE void take_integers(zero_tally *tally, const uint64_t *value, uint32_t str
         seen |= *value;
     }
     tally->zeros += zeros;
-    tally->zero_bytes += zero_bytes;
+    tally->within += zero_bytes;
     if (seen & ~tally->seen) tally->seen |= seen;
 }
 
@@ -103,8 +106,7 @@ INLINE void take_vectors(zero_tally *tally, const uint64_t *value, const sn_valu
         zeros += these;
         whole += these * element == words * 8;
     }
-    tally->zero_elements += zeros;
-    tally->zero_bytes += zeros * element;
+    tally->within += zeros;
     tally->zeros += whole;
     for (unsigned i = 0; i < words; i++)
         if ((tally->seen >> 8 * i & 0xff) != 0xff) tally->seen |= bytes_seen(seen[i]) << 8 * i;
@@ -126,12 +128,16 @@ static bool is_zero_element(const unsigned char *element, unsigned size, bool is
     return !any && !(element[size - 1] & (is_float ? 0x7f : 0xff));
 }
 
+/** Bytes of an element. */
+static unsigned element_of(const sn_value_site *site) {
+    return site->element_size && site->size % site->element_size == 0 ? site->element_size : site->size;
+}
+
 static void take_elements(zero_tally *tally, const void *value, const sn_value_site *site, unsigned size) {
-    unsigned element = site->element_size && size % site->element_size == 0 ? site->element_size : size, zeros = 0;
-    for (unsigned at = 0; at < size; at += element)
+    unsigned element = element_of(site), zeros = 0;
+    for (unsigned at = 0; at + element <= size; at += element)
         zeros += is_zero_element((const unsigned char *)value + at, element, site->is_float);
-    tally->zero_elements += zeros;
-    tally->zero_bytes += zeros * element;
+    tally->within += zeros;
     tally->zeros += zeros * element == size;
     for (unsigned at = 0; at < size; at += 8)
         if ((tally->seen >> at & 0xff) != 0xff) tally->seen |= bytes_seen(word_at(value, at)) << at;
@@ -144,16 +150,6 @@ static __attribute__((noinline)) void take_others(zero_tally *tally, const uint6
     bool is_usual = !site->is_float && size == 16 && element && element <= 8 && !(element & (element - 1));
     if (is_usual) return take_vectors_of(tally, value, run, 2, element);
     for (uint32_t i = 0; i < run->times; i++, value += run->stride) take_elements(tally, value, site, size);
-}
-
-/** Room for tallies of spots up to this one. */
-static void make_room(zero_state *state, uint32_t spot) {
-    if (spot < state->room) return;
-    uint32_t room = spot + spot / 4 + 1024;
-    state->tallies = reallocarray(state->tallies, room, sizeof *state->tallies);
-    if (!state->tallies) sn_fail(125, "zerospy: out of memory");
-    memset(state->tallies + state->room, 0, (room - state->room) * sizeof *state->tallies);
-    state->room = room;
 }
 
 /** All executions of one record. */
@@ -175,14 +171,16 @@ static bool is_scalar(const sn_value_site *site) {
     return site->type <= SN_VALUE_INT64 || site->type == SN_VALUE_SINGLE || site->type == SN_VALUE_DOUBLE;
 }
 
-/** What was not counted load by load. */
-static zero_tally completed(const zero_tally *of, const sn_value_site *site, uint64_t values) {
-    zero_tally tally = *of;
-    if (!is_scalar(site)) return tally;
-    tally.zero_elements = tally.zeros;
-    tally.zero_bytes = site->is_float ? tally.zeros * site->size : tally.zero_bytes - values * (8 - site->size);
-    tally.seen = bytes_seen(tally.seen);
-    return tally;
+static zero_sums sums_of(const zero_tally *tally, const sn_value_site *site, uint64_t values) {
+    zero_sums sums = {.zeros = tally->zeros, .zero_elements = tally->within, .seen = tally->seen};
+    if (is_scalar(site)) {
+        sums.zero_elements = tally->zeros;
+        sums.zero_bytes = site->is_float ? tally->zeros * site->size : tally->within - values * (8 - site->size);
+        sums.seen = bytes_seen(tally->seen);
+    } else {
+        sums.zero_bytes = tally->within * element_of(site);
+    }
+    return sums;
 }
 
 /** For data objects: execution by execution, each with what it adds. */
@@ -193,8 +191,8 @@ static void note_objects(const zero_state *state, const sn_value_run *run, const
         sn_value_run once = *run;
         once.times = 1;
         take_column(&tally, record, word + 1, &once);
-        tally = completed(&tally, site, 1);
-        if (tally.zero_bytes) sn_value_objects_note(state, *word, tally.zero_bytes);
+        uint64_t zero_bytes = sums_of(&tally, site, 1).zero_bytes;
+        if (zero_bytes) sn_value_objects_note(state, *word, zero_bytes);
     }
 }
 
@@ -213,7 +211,7 @@ static void take_once(zero_tally *tally, const sn_value_run *run) {
         unsigned is_zero = value == 0;
         if (record->type <= SN_VALUE_INT64) {
             tally->zeros += is_zero;
-            tally->zero_bytes += (unsigned)__builtin_clzll(value | 1) / 8 + is_zero;
+            tally->within += (unsigned)__builtin_clzll(value | 1) / 8 + is_zero;
             if (value & ~tally->seen) tally->seen |= value;
         } else if (record->type == SN_VALUE_DOUBLE) {
             if (value << 1 == 0) tally->zeros++;
@@ -235,9 +233,9 @@ static void take_runs(const sn_values_run_batch *batch) {
     for (size_t i = 0; i < batch->count; i++) {
         const sn_value_run *run = &batch->runs[i];
         uint32_t first = run->first_spot + run->constants->spot; /* the others follow it */
-        make_room(state, first + run->count - 1);
-        if (run->times == 1) take_once(&state->tallies[first], run);
-        else take_columns(&state->tallies[first], run);
+        sn_vector_extend(&state->tallies, (size_t)first + run->count);
+        if (run->times == 1) take_once(&state->tallies.items[first], run);
+        else take_columns(&state->tallies.items[first], run);
         if (sn_values_data_centric) note_run(state, run);
     }
 }
@@ -246,28 +244,27 @@ static void take_runs(const sn_values_run_batch *batch) {
 
 static void add_spot(void *its, uint32_t spot, const sn_value_site *site, uint64_t values) {
     zero_state *state = its;
-    if (spot >= state->room) return;
-    zero_tally tally = completed(&state->tallies[spot], site, values);
+    if (spot >= state->tallies.count) return;
+    const zero_sums sums = sums_of(&state->tallies.items[spot], site, values);
     unsigned kind = site->is_float ? TOTAL_FLOAT_BYTES : TOTAL_INTEGER_BYTES;
     uint64_t bytes = values * site->size, *totals = state->totals;
     totals[TOTAL_BYTES] += bytes;
     totals[kind] += bytes;
-    totals[TOTAL_ZERO_BYTES] += tally.zero_bytes;
-    totals[kind + 1] += tally.zero_bytes;
+    totals[TOTAL_ZERO_BYTES] += sums.zero_bytes;
+    totals[kind + 1] += sums.zero_bytes;
     totals[TOTAL_VALUES] += values;
-    totals[TOTAL_ZEROS] += tally.zeros;
-    if (!tally.zero_bytes) return; /* there are many of these */
-    sn_finding *finding = sn_findings_of(&state->findings, spot, 0, site->is_float ? CLASS_FLOAT : CLASS_INTEGER);
-    const uint64_t amounts[SN_FINDING_AMOUNTS] = {tally.zero_bytes, tally.zeros, values, tally.zero_elements};
-    for (unsigned i = 0; i < SN_FINDING_AMOUNTS; i++) finding->amounts[i] += amounts[i];
-    finding->bits |= tally.seen;
+    totals[TOTAL_ZEROS] += sums.zeros;
+    if (!sums.zero_bytes) return; /* there are many of these */
+    const sn_finding finding = {.key = {spot, 0, site->is_float ? CLASS_FLOAT : CLASS_INTEGER},
+                                .amounts = {sums.zero_bytes, sums.zeros, values, sums.zero_elements}, .bits = sums.seen};
+    sn_report_finding(state, &finding);
 }
 
 static void finish(void *its, int thread) {
     zero_state *state = its;
     sn_values_visit_spots(state, add_spot);
-    sn_report_add(state, thread, state->totals, &state->findings);
-    free(state->tallies);
+    sn_report_add(state, thread, state->totals, NULL);
+    sn_vector_release(&state->tallies);
     *state = (zero_state){0};
 }
 
