@@ -74,8 +74,22 @@ sn_value sn_shadow_load_at(sn_block *block, sn_value place, int32_t offset, unsi
 /* The functions below may be called from SN_FAST functions, and anywhere else. Addresses are the client's, in its windows
    (sn_shadow_covers()); sizes are in the client's bytes; values are those of one byte's shadow, in the lowest bits. */
 
+/** Where the client's memory can be; most of it is in the first one. */
+typedef struct sn_shadow_window {
+    uint64_t start, size;
+} sn_shadow_window;
+extern const sn_shadow_window sn_shadow_windows[2];
+
 /** Whether [address, address + size) lies where the client's memory can be, all in one of its windows. */
-bool sn_shadow_covers(uint64_t address, uint64_t size);
+static inline SN_FAST bool sn_shadow_covers(uint64_t address, uint64_t size) {
+    for (unsigned i = 0; i < 2; i++) {
+        uint64_t offset = address - sn_shadow_windows[i].start;
+        if (offset < sn_shadow_windows[i].size && size <= sn_shadow_windows[i].size - offset) {
+            return true;
+        }
+    }
+    return false;
+}
 
 /** Where the shadow of `address` begins; with fewer than 8 bits, the byte that holds it. */
 static inline SN_FAST void *sn_shadow_at(const sn_shadow_memory *memory, uint64_t address) {

@@ -254,9 +254,11 @@ sn_label sn_label_entered(sn_block *block) {
     return label;
 }
 
-void sn_leave_if_bits(sn_block *block, uint32_t offset, uint64_t bits, sn_label label) {
+void sn_leave_if_bits(sn_block *block, uint32_t offset, uint64_t bits, sn_label label, void *function, uint64_t data) {
     sn_value mask = sn_constant(block, bits);
     sn_operation *operation = add(block, SN_OPERATION_ASK);
+    operation->function = data ? function : NULL;
+    operation->data = (void *)(uintptr_t)data;
     operation->offset = (int32_t)offset;
     operation->b = mask;
     operation->number = label;

@@ -151,8 +151,9 @@ void sn_insert_in(sn_block *block, unsigned variants);
 
 /** A label of the full variant, to be put at the chosen place, that the clean one is left for: registers are the client's there. */
 sn_label sn_label_entered(sn_block *block);
-/** SN_OPERATION_ASK: leave the clean variant. */
-void sn_leave_if_bits(sn_block *block, uint32_t offset, uint64_t bits, sn_label label);
+/** SN_OPERATION_ASK: leave the clean variant. If `data` is not 0, a function that gets it and is compiled for general registers only
+    is called before, and what it has cleared is no reason to leave; not where the client's flags are needed. */
+void sn_leave_if_bits(sn_block *block, uint32_t offset, uint64_t bits, sn_label label, void *function, uint64_t data);
 /** Leave the clean variant if a value is not zero. */
 void sn_leave_if(sn_block *block, sn_value value, sn_label label);
 /** SN_OPERATION_PROBE: leave the clean variant. */

@@ -20,6 +20,7 @@
 #include "jit/layout.h"
 #include "jit/thread.h"
 #include "jit/translate.h"
+#include "service/shadow_dead.h"
 #include "service/shadow_plan.h"
 
 enum { MOST_BYTES = 64 /* of a memory operand */ };
@@ -284,7 +285,9 @@ void sn_shadow_clean_insert(sn_block *block, const uint8_t *live) {
     for (unsigned index = 0; index < block->count; index++) {
         if (!index || sn_block_begins_function(block, index)) {
             sn_insert_before(block, index);
-            sn_leave_if_bits(block, SN_THREAD_SHADOW + SN_SHADOW_DIRTY, bits_from(block, index, live), labels[index]);
+            uint64_t bits = bits_from(block, index, live), dead = sn_shadow_dead_at(block, index);
+            sn_insert_before(block, index);
+            sn_leave_if_bits(block, SN_THREAD_SHADOW + SN_SHADOW_DIRTY, bits, labels[index], (void *)sn_shadow_clean_dead, dead);
         }
         add_accesses(block, index, sn_shadow_ruling->clean(block, index));
     }

@@ -8,11 +8,7 @@
 #include "jit/layout.h"
 #include "service/shadow.h"
 
-SN_FAST bool sn_shadow_covers(uint64_t address, uint64_t size) {
-    uint64_t last = address + size - (size > 0);
-    if (last < address) return false;
-    return (sn_in_low_window(address) && sn_in_low_window(last)) || (sn_in_data_window(address) && sn_in_data_window(last));
-}
+const sn_shadow_window sn_shadow_windows[2] = {{SN_DATA_START, SN_DATA_END - SN_DATA_START}, {SN_LOW_START, SN_LOW_END - SN_LOW_START}};
 
 /* ------------------------------------------------------------------------------ eight bytes at a time */
 
@@ -23,11 +19,28 @@ SN_FAST uint64_t sn_shadow_repeated(const sn_shadow_memory *memory, uint64_t val
 }
 
 /** Shadows lie at multiples of their size: at a word boundary the pattern begins anew. Volatile: no call of memset() is made of it. */
-SN_FAST void sn_shadow_write_pattern(uint8_t *at, uint8_t *end, uint64_t pattern) {
+static SN_FAST void write_by_bytes(uint8_t *at, uint8_t *end, uint64_t pattern) {
     for (uint64_t word = pattern; at < end && (uintptr_t)at % 8; at++, word = word >> 8 | word << 56)
         *(volatile uint8_t *)at = (uint8_t)word;
     for (; end - at >= 8; at += 8) *(volatile uint64_t *)at = pattern;
     for (uint64_t word = pattern; at < end; at++, word >>= 8) *(volatile uint8_t *)at = (uint8_t)word;
+}
+
+typedef uint64_t unaligned_word __attribute__((aligned(1), may_alias));
+typedef uint32_t unaligned_half __attribute__((aligned(1), may_alias));
+
+/** Where all bytes of the pattern are the same, pieces may overlap: most ranges are an operand's, or a small block's. */
+SN_FAST void sn_shadow_write_pattern(uint8_t *at, uint8_t *end, uint64_t pattern) {
+    bool is_same = pattern == (pattern >> 8 | pattern << 56);
+    if (!is_same || end - at < 4) {
+        write_by_bytes(at, end, pattern);
+    } else if (end - at < 8) {
+        *(volatile unaligned_half *)at = (uint32_t)pattern;
+        *(volatile unaligned_half *)(end - 4) = (uint32_t)pattern;
+    } else {
+        for (uint8_t *last = end - 8; at < last; at += 8) *(volatile unaligned_word *)at = pattern;
+        *(volatile unaligned_word *)(end - 8) = pattern;
+    }
 }
 
 /* ------------------------------------------------------------------------------- parts of bytes of shadow */
@@ -119,15 +132,15 @@ SN_FAST void sn_shadow_copy(const sn_shadow_memory *memory, uint64_t to, uint64_
 /* ---------------------------------------------------------------------------------------------- searching */
 
 SN_FAST uint64_t sn_shadow_find_other(const sn_shadow_memory *memory, uint64_t address, uint64_t end, uint64_t value) {
-    uint64_t pattern = sn_shadow_repeated(memory, value);
-    uint64_t one = memory->bits < 64 ? pattern & ((UINT64_C(1) << memory->bits) - 1) : pattern;
-    uint64_t per_word = 64u >> memory->bits_log;
-    for (; address < end && address % per_word; address++)
-        if (sn_shadow_get(memory, address) != one) return address;
-    for (; end - address >= per_word; address += per_word)
-        if (*(const uint64_t *)sn_shadow_at(memory, address) != pattern) break;
-    for (; address < end; address++)
-        if (sn_shadow_get(memory, address) != one) return address;
+    uint64_t pattern = sn_shadow_repeated(memory, value), per_word = 64u >> memory->bits_log;
+    uint64_t start = address & ~(per_word - 1); /* a word of shadow is read whole: what lies beside it is of the same page */
+    uint64_t wanted = UINT64_MAX << ((address - start) << memory->bits_log);
+    for (; start < end; start += per_word, wanted = UINT64_MAX) {
+        uint64_t other = (*(const uint64_t *)sn_shadow_at(memory, start) ^ pattern) & wanted;
+        if (!other) continue;
+        uint64_t found = start + ((uint64_t)__builtin_ctzll(other) >> memory->bits_log);
+        return found < end ? found : end;
+    }
     return end;
 }
 

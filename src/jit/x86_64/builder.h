@@ -82,6 +82,8 @@ typedef struct rare_call {
     uint8_t result;       /**< where the function's result goes */
     bool leaves;          /**< no call, but the way from the clean variant to the full one, at `label`: */
     bool is_probe;        /**< of SN_OPERATION_PROBE: the function gets the address of `operand` */
+    bool is_asked;        /**< of SN_OPERATION_ASK, with a function: where it has cleared these bits (constants[0]) of the thread's */
+    uint32_t asked;       /**< state, here, it goes back */
     uint16_t restored;    /**< registers that the client gets back */
     uint16_t label;
     uint16_t operand;

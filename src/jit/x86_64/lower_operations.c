@@ -292,6 +292,11 @@ static void emit_ask(lowering *l, const sn_operation *operation, const uint8_t *
         if (!tested) continue;
         sn_emit_test_thread(e, (uint32_t)operation->offset + 4 * half, tested);
         emit_leaving(l, operation, sn_emit_jump_if(e, NOT_EQUAL), operation->number);
+        if (e->overflowed) return;
+        rare_call *call = &l->b->rare[l->b->rare_count - 1];
+        call->is_asked = operation->function != NULL;
+        call->asked = (uint32_t)operation->offset;
+        call->constants[0] = bits;
     }
 }
 

@@ -37,9 +37,10 @@ static void emit_rare_arguments(builder *b, const rare_call *call) {
         emit_probe_arguments(b, call);
         return;
     }
-    if (!call->is_check) emit_compared(e, call);
+    if (!call->is_check && !call->is_asked) emit_compared(e, call);
     sn_emit_load_thread(e, SN_RDI, SN_THREAD_SELF);
     sn_emit_load_constant(e, SN_RSI, call->data);
+    if (call->is_asked) return;
     if (call->is_check) {
         sn_emit_move(e, SN_RDX, SN_RSP);
         return;
@@ -55,16 +56,19 @@ static void emit_rare_result(sn_emitter *e, unsigned result) {
     else sn_emit_move(e, result, SN_RAX);
 }
 
-static void emit_rare_call(builder *b, const rare_call *call) {
-    sn_emitter *e = &b->e;
-    sn_patch_displacement(call->field, sn_emit_address(e));
+static void begin(builder *b, const rare_call *call) {
+    sn_patch_displacement(call->field, sn_emit_address(&b->e));
     b->pin = call->pin;
     b->current = call->index;
     sn_builder_analysis_place(b, call->saved, call->saved_flags);
+}
+
+static void emit_call(builder *b, const rare_call *call) {
+    sn_emitter *e = &b->e;
     for (unsigned reg = 0; reg < 16; reg++)
         if (SN_CALLER_SAVED >> reg & 1) sn_emit_store_thread(e, reg, SN_THREAD_KEPT + 8 * reg);
     /* Before that register is used for the flags or a constant. */
-    for (unsigned i = 0; i < 2 && !call->is_check && !call->is_probe; i++)
+    for (unsigned i = 0; i < 2 && !call->is_check && !call->is_probe && !call->is_asked; i++)
         if (call->registers[i] == SN_RAX) sn_emit_store_thread(e, SN_RAX, SN_THREAD_ARGUMENTS + 8 * i);
     if (call->keeps_flags) {
         sn_emit_bytes(e, "\x9f\x0f\x90\xc0", 4); /* lahf; seto %al */
@@ -87,15 +91,35 @@ static void emit_rare_call(builder *b, const rare_call *call) {
     }
     for (unsigned reg = 0; reg < 16; reg++)
         if (SN_CALLER_SAVED >> reg & 1) sn_emit_load_thread(e, reg, SN_THREAD_KEPT + 8 * reg);
+}
+
+static void emit_rare_call(builder *b, const rare_call *call) {
+    begin(b, call);
+    emit_call(b, call);
+    sn_emit_jump(&b->e, call->back);
+}
+
+/** Go back where nothing is left of what was asked for. */
+static void emit_asking_again(builder *b, const rare_call *call) {
+    enum { NOT_EQUAL = 5 };
+    sn_emitter *e = &b->e;
+    uint64_t fields[2] = {0};
+    emit_call(b, call);
+    for (unsigned half = 0; half < 2; half++) {
+        uint32_t tested = (uint32_t)(call->constants[0] >> 32 * half);
+        if (!tested) continue;
+        sn_emit_test_thread(e, call->asked + 4 * half, tested);
+        fields[half] = sn_emit_jump_if(e, NOT_EQUAL);
+    }
     sn_emit_jump(e, call->back);
+    for (unsigned half = 0; half < 2 && !e->overflowed; half++)
+        if (fields[half]) sn_patch_displacement(fields[half], sn_emit_address(e));
 }
 
 /** From the clean variant to the same place of the full one, which may be a block of its own. */
 static void emit_leaving(builder *b, const rare_call *call) {
-    sn_patch_displacement(call->field, sn_emit_address(&b->e));
-    b->pin = call->pin;
-    b->current = call->index;
-    sn_builder_analysis_place(b, call->saved, call->saved_flags);
+    begin(b, call);
+    if (call->is_asked) emit_asking_again(b, call);
     sn_builder_restore(b, call->restored, call->saved_flags);
     if (!b->is_split) sn_emit_jump(&b->e, sn_label_address(call->label));
     else if (b->leaving[call->index]) sn_emit_jump(&b->e, b->leaving[call->index]);

@@ -169,8 +169,10 @@ sn_runtime_exit_saved:
         movl    SN_THREAD_SAVE_MASK(%rbx), %eax
         xorl    %edx, %edx
         xsavec64 (%rdi)
+        testb   $1, 512(%rdi)   /* XSTATE_BV: else the x87 is as fninit would leave it, which takes as long as the rest */
+        jz      4f
         fninit
-        ldmxcsr 2f(%rip)
+4:      ldmxcsr 2f(%rip)
         vzeroupper
         movq    %rbx, %rdi
         call    *SN_THREAD_DISPATCH(%rbx)

@@ -242,14 +242,25 @@ static SN_FAST void look_below_stack(sn_thread *thread, uint64_t of, uint64_t ad
     }
 }
 
-/** Whether all of some bytes may be accessed; false if that is not seen at once. */
+/** 64 bits of addressability, of bytes from a multiple of 64 on. */
+static SN_FAST uint64_t addressable_from(uint64_t address) { return *(const uint64_t *)sn_shadow_at(mc_shadow, address); }
+
+/** Whether all of at most 64 bytes may be accessed. */
 static SN_FAST bool are_addressable(uint64_t address, uint32_t size) {
     unsigned first = address & 63;
-    if (first + size > 64 || !sn_shadow_covers(address, size)) {
+    if (size > 64 || !sn_shadow_covers(address, size)) {
         return false;
     }
-    uint64_t wanted = (size < 64 ? (UINT64_C(1) << size) - 1 : UINT64_MAX) << first;
-    return (*(const uint64_t *)sn_shadow_at(mc_shadow, address - first) & wanted) == wanted;
+    uint64_t found = addressable_from(address - first) >> first;
+    if (first + size > 64) {
+        found |= addressable_from(address - first + 64) << (64 - first);
+    }
+    uint64_t wanted = size < 64 ? (UINT64_C(1) << size) - 1 : UINT64_MAX;
+    return (found & wanted) == wanted;
+}
+
+SN_FAST bool mc_checks_allow_operand(sn_thread *thread, uint64_t address, uint32_t size, uint64_t stack_pointer) {
+    return are_addressable(address, size) && !is_below(thread, address, stack_pointer) && !is_below(thread, address + size - 1, stack_pointer);
 }
 
 SN_FAST bool mc_checks_allow_range(sn_thread *thread, uint64_t start, uint64_t size, uint64_t stack_pointer) {
@@ -261,7 +272,7 @@ static SN_FAST void write_begins(sn_thread *thread, uint64_t data, uint64_t addr
     const mc_site *of = (const mc_site *)(uintptr_t)data;
     bool is_dead = !of->is_silent && is_below(thread, address, stack_pointer);
     if (are_addressable(address, of->size) && !is_dead) {
-        mc_make_defined(address, of->size);
+        mc_define_operand(address, of->size);
         return;
     }
     if (!of->is_silent) {

@@ -33,6 +33,8 @@ void mc_checks_insert_at(sn_block *block, unsigned index);
 const sn_shadow_write *mc_checks_written(sn_block *block, unsigned index, unsigned number);
 /** SN_FAST: whether a byte of memory may be accessed. */
 bool mc_checks_allow(sn_thread *thread, uint64_t address, uint64_t stack_pointer);
+/** SN_FAST: the same of at most 64 bytes, which an instruction accesses. */
+bool mc_checks_allow_operand(sn_thread *thread, uint64_t address, uint32_t size, uint64_t stack_pointer);
 /** sn_shadow_rules.may_write */
 bool mc_checks_allow_range(sn_thread *thread, uint64_t start, uint64_t size, uint64_t stack_pointer);
 /** SN_FAST: whether an instruction's access was found that is still to be reported. */

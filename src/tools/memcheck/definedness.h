@@ -15,6 +15,8 @@ void mc_definedness_insert(sn_block *block);
 
 /** A range has values, or has none. */
 void mc_make_defined(uint64_t start, uint64_t size);
+/** The same of what an instruction writes: addressable, and at most 64 bytes. */
+void mc_define_operand(uint64_t address, uint32_t size);
 void mc_make_undefined(uint64_t start, uint64_t size, mc_origin origin);
 /** A range must not be accessed: its bits are undefined, which lets accesses be found. */
 void mc_make_forbidden(uint64_t start, uint64_t size);
