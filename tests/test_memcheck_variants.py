@@ -48,3 +48,15 @@ def test_nothing_is_done_twice(sonde, program, options):
     assert f"main (memcheck_variants.c:{decides})" in done.stderr
     assert done.stderr.count("Invalid read of size 1") == 1
     assert "ERROR SUMMARY: 11 errors from 2 contexts" in done.stderr  # ten rounds, and strlen once
+
+
+@pytest.mark.parametrize("options", [(), ("--debug-block-limit=1",), ("--track-origins=yes",)])
+def test_dead_registers(sonde, tmp_path, options):
+    """What is overwritten has no value that matters; of what is not, the value is still missing."""
+    program = tmp_path / "dead"
+    subprocess.run(["gcc", "-g", "-O1", "-o", program, ROOT / "tests/programs/memcheck_dead.c"], check=True, timeout=60)
+    done = sonde("memcheck", *options, "--", program)
+    assert done.returncode == 0, done.stderr
+    reported = re.findall(r"^==\d+== Conditional jump .*\n==\d+==    at 0x\w+: (\w+)", done.stderr, re.MULTILINE)
+    expected = {"part", "read_first", "one_way_only", "if_moved", "high_half"} | ({"upper_half"} if done.stdout == "avx\n" else set())
+    assert (sorted(reported), done.stderr.count("uninitialised")) == (sorted(expected), len(expected)), done.stderr
