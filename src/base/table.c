@@ -99,8 +99,8 @@ static size_t room_for(size_t count, size_t size) {
 }
 
 void sn_table_widen(sn_table *table, size_t count, size_t words, size_t size) {
-    size_t room = room_for(table->used + count, size);
-    if (!count || room <= table->room)
+    size_t room = count ? room_for(table->used + count, size) : 0;
+    if (room <= table->room)
         return;
     if (table->reserved) {
         size_t left = table->reserved_size - (size_t)((char *)table->entries - (char *)table->reserved);

@@ -253,10 +253,10 @@ void sn_exit_link(uint32_t number, uint32_t target) {
     if (!exit->site || exit->next || block->incoming == number || !from->valid || from->version != block->version) return;
     exit->next = block->incoming ? block->incoming : UINT32_MAX;
     block->incoming = number;
-    bool passes_over = exit->is_noted_call && block->called_entry;
-    sn_patch_site(exit->site, sn_exit_arrival(exit, block));
+    uint32_t arrival = sn_exit_arrival(exit, block);
+    sn_patch_site(exit->site, arrival);
     /* The pinned entry lies behind the called one. */
-    bool alike = (passes_over || !block->called_entry) && exit->pinned_site && block->pinned_entry && exit->pinned_as == block->pinned_as;
+    bool alike = (arrival == block->called_entry || !block->called_entry) && exit->pinned_site && block->pinned_entry && exit->pinned_as == block->pinned_as;
     if (alike) sn_patch_site(exit->pinned_site, block->pinned_entry);
 }
 

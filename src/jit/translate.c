@@ -284,7 +284,7 @@ static void count_block(uint32_t number) {
 }
 
 /** Addresses of blocks whose full variants could not be made by themselves: these must be made together with the clean ones. The full one
-    is too large, so that the block must be shorter; or what was read of the code has another end now (a page that is watched). */
+    is too large, so that the block must be shorter; or the code does not give the same block again. */
 static sn_hash together;
 
 static bool is_together(uint64_t client) { return sn_hash_get(&together, client, false); }

@@ -84,11 +84,8 @@ static void add_counters(cache_summary *summary, const sn_thread *thread) {
     }
 }
 
-/** Adding what there is of sites; either of those in sites.h. */
-typedef void add_sites(cache_sites *to, const cache_sites *from);
-
 /** Cuts are counted after the entries that they belong to, and so added before them. */
-static void add_thread(cache_summary *summary, const sn_thread *thread, const cache_thread *its, add_sites *add) {
+static void add_thread(cache_summary *summary, const sn_thread *thread, const cache_thread *its, cache_sites_adder *add) {
     add(&summary->sites, &its->sites);
     cache_tally_add(&summary->tally, &its->tally);
     add_counters(summary, thread);
@@ -137,7 +134,7 @@ void cache_thread_fork_child(sn_thread *thread) {
 
 typedef struct summarising {
     cache_summary *summary;
-    add_sites *add;
+    cache_sites_adder *add;
 } summarising;
 
 static void visit_thread(sn_thread *thread, void *data) {

@@ -175,7 +175,7 @@ static const uint64_t *data_totals(const calls_simulated *simulated) {
 }
 
 void calls_simulated_add(calls_simulated_sum *sum, calls_simulated *simulated, bool stays) {
-    void (*add)(cache_sites *to, const cache_sites *from) = stays ? cache_sites_join : cache_sites_add;
+    cache_sites_adder *add = stays ? cache_sites_join : cache_sites_add;
     if (simulated == NULL) {
         return;
     }

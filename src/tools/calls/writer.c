@@ -55,20 +55,10 @@ static const char *or_nothing(const char *text) {
 
 /* ------------------------------------------------------------------------------- lines */
 
-/** Of what is called, or jumped to. */
-static void write_target(writing *to, uint64_t address, unsigned line) {
-    if (calls_current.dumps_instructions) {
-        fprintf(to->stream, "0x%" PRIx64, address);
-    }
-    if (calls_current.dumps_lines) {
-        fprintf(to->stream, calls_current.dumps_instructions ? " %u" : "%u", line);
-    }
-}
-
-/** A number, by its distance from the last one if that is a short one; Callgrind's manual, "Subposition Compression". */
+/** A number, by its distance from the last one if there is one and that is short; Callgrind's manual, "Subposition Compression". */
 static void write_number(FILE *stream, uint64_t number, uint64_t *last, const char *format) {
     enum { NEAR = 100 };
-    int64_t distance = (int64_t)(number - *last);
+    int64_t distance = last != NULL ? (int64_t)(number - *last) : NEAR;
     if (!calls_current.compresses_positions || distance <= -NEAR || distance >= NEAR) {
         fprintf(stream, format, number);
     } else if (distance == 0) {
@@ -76,19 +66,31 @@ static void write_number(FILE *stream, uint64_t number, uint64_t *last, const ch
     } else {
         fprintf(stream, "%+" PRId64, distance);
     }
-    *last = number;
+    if (last != NULL) {
+        *last = number;
+    }
+}
+
+/** A place, by its distances from the last ones if these are not NULL. */
+static void write_place(FILE *stream, uint64_t address, uint64_t *last_address, unsigned line, uint64_t *last_line) {
+    if (calls_current.dumps_instructions) {
+        write_number(stream, address, last_address, "0x%" PRIx64);
+    }
+    if (calls_current.dumps_instructions && calls_current.dumps_lines) {
+        putc(' ', stream);
+    }
+    if (calls_current.dumps_lines) {
+        write_number(stream, line, last_line, "%" PRIu64);
+    }
+}
+
+/** Of what is called, or jumped to. */
+static void write_target(const writing *to, uint64_t address, unsigned line) {
+    write_place(to->stream, address, NULL, line, NULL);
 }
 
 static void write_position(writing *to, uint64_t address, unsigned line) {
-    if (calls_current.dumps_instructions) {
-        write_number(to->stream, address, &to->address, "0x%" PRIx64);
-    }
-    if (calls_current.dumps_instructions && calls_current.dumps_lines) {
-        putc(' ', to->stream);
-    }
-    if (calls_current.dumps_lines) {
-        write_number(to->stream, line, &to->line, "%" PRIu64);
-    }
+    write_place(to->stream, address, &to->address, line, &to->line);
 }
 
 /** Zeros at the end may be left out. */

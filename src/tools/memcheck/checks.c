@@ -556,10 +556,7 @@ void mc_checks_insert_at(sn_block *block, unsigned index) {
     if (index == 0) {
         mc_checks_begin(block);
     }
-    if (current.is_kernels) {
-        return;
-    }
-    if (current.is_known) {
+    if (current.is_kernels || current.is_known) {
         return;
     }
     const sn_operand *operands = sn_block_operands(block, index, &count);

@@ -73,11 +73,14 @@ static inline const uint64_t *cache_site_find(const cache_sites *sites, uint32_t
     return cache_site_find_in(sites, 0, site);
 }
 
+/** One of the two below. */
+typedef void cache_sites_adder(cache_sites *to, const cache_sites *from);
+
 /** Add all of `from` to `to`. */
 void cache_sites_add(cache_sites *to, const cache_sites *from);
 
 /** The same, where `from` stays where it is and counts nothing more in contexts, as long as `to` is read: if `to` was empty, nothing is
-    copied. In a large program that is half of all memory. */
+    copied. Of cc1, with calls, that is 130 MB of 830. */
 void cache_sites_join(cache_sites *to, const cache_sites *from);
 
 /** Forget all that was counted; the context stays. */
