@@ -138,6 +138,8 @@ def run_memory(bench, tools):
         for tool in tools:
             if tool.workloads:  # its peer would take hours
                 continue
+            if not case.goal_megabytes and not tool.memory_goal:
+                continue
             measured = {}
             for subject in bench.options.subjects:
                 if subject == "peer" and not tool.peer:

@@ -37,6 +37,7 @@ class Tool:
     each_goal: float = 0   # at most, for each of them
     peer_goal: float = 0   # at most, for the geometric mean of its times by those of the peer
     peer_command: tuple = ()  # words that go before the program's, if the peer is not a tool of valgrind; it may print
+    memory_goal: tuple = ()  # (times the native peak, megabytes more): at most, in each of the memory cases
     workloads: tuple = ()  # names of the workloads that it is measured on; () for all that are not on demand
 
 
@@ -53,7 +54,7 @@ class Goal:
 class MemoryCase:
     name: str
     command: tuple
-    goal_megabytes: float  # at most, on top of native, under the tool `none`
+    goal_megabytes: float  # at most, on top of native, under the tool `none`; 0: only for tools with a memory goal of their own
 
 
 SPEED_UP = ("threads-1", "threads-2")  # the two workloads whose quotient is the speed-up of two threads
@@ -131,7 +132,10 @@ TOOLS = (
          ("--tool=massif", "--massif-out-file=/dev/null"), peer_rounds=1, workloads=ALLOCATING),
     Tool("heap-all", ("heap", "--mode=cumulative", "--output={work}/log.json.gz"), "heaptrack", (), peer_goal=1, workloads=ALLOCATING,
          peer_command=("/usr/bin/heaptrack", "-o", "{work}/log.heaptrack")),
-    Tool("memcheck", ("memcheck",), "memcheck", ("--tool=memcheck",), peer_rounds=1, each_goal=15, peer_goal=1 / 3),
+    Tool("memcheck", ("memcheck",), "memcheck", ("--tool=memcheck",), peer_rounds=1, each_goal=15, peer_goal=1 / 3,
+         memory_goal=(2.5, 80)),
+    Tool("memcheck-origins", ("memcheck", "--track-origins=yes"), "memcheck --track-origins=yes",
+         ("--tool=memcheck", "--track-origins=yes"), peer_rounds=1, peer_goal=1 / 2.5),
     # Both write their trace to a file, which is deleted after the run with the logs.
     Tool("memtrace", ("memtrace", "--instructions=yes", "--output={work}/log.trace"), "lackey --trace-mem=yes",
          ("--tool=lackey", "--trace-mem=yes"), peer_rounds=1, workloads=TRACED),
@@ -151,6 +155,8 @@ GOALS = (
 MEMORY = (
     MemoryCase("python3", ("/usr/bin/python3", "{sources}/interpreter.py", "{20|5}"), 40),
     MemoryCase("cc1 -O2 of 5,000 lines", ("{cc1}", "-quiet", "-O2", "{work}/longer.c", "-o", "-"), 100),
+    MemoryCase("xz -9", ("/usr/bin/xz", "-9", "-T1", "-c", "{work}/part.txt"), 0),   # large blocks, hardly used
+    MemoryCase("sqlite3", ("/usr/bin/sqlite3", ":memory:", ".read {work}/script.sql"), 0),   # many small ones
 )
 
 _PROGRAMS = (("matrix", "-O2"), ("n_body", "-O2"), ("fib", "-O1"), ("threads", "-O2"), ("allocate", "-O2"))

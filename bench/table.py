@@ -80,6 +80,14 @@ def _verdict(value, limit, form="%.2f"):
     return [form % value, "yes" if value <= limit else "no"]
 
 
+def _memory_goal(tool, case, measured):
+    times, more = tool.memory_goal
+    limit = times * measured["native"].peak_kilobytes / 1024 + more
+    value = measured["sonde"].problem or measured["sonde"].peak_kilobytes / 1024
+    return ["%s: memory of %s, MB (%g times native and %g more)" % (tool.name, case.name, times, more), "%.0f" % limit,
+            *_verdict(value, limit, "%.0f")]
+
+
 def goal_table(tools, workloads, rows, memory):
     lines = []
     for tool in tools:
@@ -107,6 +115,8 @@ def goal_table(tools, workloads, rows, memory):
         lines.append(["%s: %s, times %s" % (goal.tool, goal.workload, goal.against), "%.3f" % goal.limit]
                      + _verdict(value, goal.limit, "%.3f"))
     for case in suite.MEMORY:
+        lines += [_memory_goal(tool, case, memory[tool.name, case.name]) for tool in tools
+                  if tool.memory_goal and "sonde" in memory.get((tool.name, case.name), {})]
         measured = memory.get(("none", case.name), {})
         if "sonde" in measured:
             value = measured["sonde"].problem or (
