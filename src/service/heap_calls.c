@@ -6,6 +6,7 @@
  */
 #include "service/context_tree.h"
 #include "service/heap.h"
+#include "service/unwind.h"
 
 static const sn_heap_function *function_of(const sn_hooked_call *call) { return call->hook->data; }
 
@@ -148,7 +149,10 @@ static void end_making(sn_thread *thread, const sn_hooked_call *call, uint64_t a
 /* -------------------------------------------------------------------------------------------------- the calls */
 
 void sn_heap_call_frees(sn_thread *thread, const sn_hook_place *place, uint64_t address) {
-    if (!sn_hook_calling(thread, place->address)) free_block(thread, address);
+    if (sn_hook_calling(thread, place->address)) return;
+    /* What was made inside of a call that failed, as an exception, is the program's now. */
+    if (sn_heap_thread_of(thread)->depth && sn_unwind_steps) sn_hook_unwound_drop_left(thread);
+    free_block(thread, address);
 }
 
 bool sn_heap_call_begins(sn_thread *thread, sn_hooked_call *call) {

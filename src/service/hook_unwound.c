@@ -39,6 +39,21 @@ static void drop_left(sn_thread *thread, uint64_t stack_pointer, uint64_t target
     }
 }
 
+/** Unlike where the stack has just been unwound, that its memory is not known says nothing. */
+static bool is_surely_left(sn_thread *thread, const sn_call_frame *frame, uint64_t stack_pointer) {
+    uint64_t at = slot_of(frame) - SN_RETURN_ADDRESS_SIZE;
+    if (at < stack_pointer) return true;
+    return sn_unwind_can_read(thread, at) && *(const uint64_t *)at != sn_shadow.sites[frame->site].return_address;
+}
+
+void sn_hook_unwound_drop_left(sn_thread *thread) {
+    uint64_t stack_pointer = sn_hook_stack_pointer(thread);
+    for (sn_call_frame *frame = end_of(thread) - 1; frame->slot != UINT64_MAX; frame--) {
+        if (!is_surely_left(thread, frame, stack_pointer)) return;
+        drop(thread, frame, 0);
+    }
+}
+
 /** The frame of a call from `site`, with this context. */
 static void push(sn_thread *thread, const sn_hook_place *place, uint64_t stack_pointer, uint64_t frame_pointer, uint32_t site,
                  uint32_t context) {

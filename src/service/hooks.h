@@ -179,6 +179,8 @@ void sn_hook_unwound_push(sn_thread *thread, const sn_hook_place *place, uint64_
                           uint32_t caller);
 /** Behind sn_hook_entered(): a call whose end nobody wants is over. */
 void sn_hook_unwound_entered(sn_thread *thread, const sn_hook_place *place, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+/** From a call that has no frame, called by sn_call_fast(): the frames of calls that were left by a jump go. */
+void sn_hook_unwound_drop_left(sn_thread *thread);
 /** Behind `begin`: a call whose end nobody wants is over. */
 void sn_hook_unwound_keep(sn_thread *thread);
 /** At a return address, called by sn_call_fast_if(): the last call returns there. */
@@ -214,6 +216,9 @@ extern const uint8_t sn_hook_result_register;
 /** The result at a return, seen from code that sn_call_fast_if() has called; and another value for it. */
 uint64_t sn_hook_result(const sn_thread *thread);
 void sn_hook_set_result(sn_thread *thread, uint64_t result);
+
+/** The stack pointer, seen from code that sn_call_fast() has called. */
+uint64_t sn_hook_stack_pointer(const sn_thread *thread);
 
 /** In the engine, at a function's first instruction: go on in the caller, with this result. */
 void sn_hook_go_back(sn_thread *thread, uint64_t result);

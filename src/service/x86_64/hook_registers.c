@@ -21,6 +21,8 @@ void sn_hook_set_result(sn_thread *thread, uint64_t result) {
     if (!is_saved(thread, SN_RAX)) thread->kept[SN_RAX] = result;
 }
 
+uint64_t sn_hook_stack_pointer(const sn_thread *thread) { return thread->kept[SN_RSP]; }
+
 uint64_t sn_hook_engine_result(const sn_thread *thread) { return thread->general[SN_RAX]; }
 void sn_hook_set_engine_result(sn_thread *thread, uint64_t result) { thread->general[SN_RAX] = result; }
 
