@@ -176,12 +176,28 @@ static void attach_shared(sn_line_table *table, const sn_elf_file *file) {
     }
 }
 
+/** libdw decompresses all sections that it knows, whatever is asked of it. Those that say nothing of lines and functions are made
+    empty in our copy of the file; what is hidden is read by no one else from this one: types.c has its own. */
+static void hide_unused_sections(const sn_elf_file *file) {
+    static const char *const unused[] = {".debug_loclists", ".debug_loc", ".debug_macro", ".debug_macinfo", ".debug_aranges"};
+    GElf_Shdr header;
+    for (size_t i = 0; i < sizeof unused / sizeof *unused; i++) {
+        Elf_Scn *section = sn_elf_file_section(file, unused[i], SHT_PROGBITS, &header);
+        if (section != NULL && (header.sh_flags & SHF_COMPRESSED) != 0) {
+            header.sh_type = SHT_NOBITS;
+            header.sh_flags = 0;
+            gelf_update_shdr(section, &header);
+        }
+    }
+}
+
 sn_line_table *sn_line_table_read(const sn_elf_file *file) {
     sn_line_table *table = calloc(1, sizeof *table);
     if (table == NULL) {
         return NULL;
     }
     table->most_ranges = file->size;
+    hide_unused_sections(file);
     table->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
     if (table->dwarf != NULL) {
         attach_shared(table, file);
