@@ -679,6 +679,7 @@ def test_state_without_old_values_and_without_values(tmp_path, show_values, stat
     assert state_records(tmp_path, show_values, state) == before
     bare = {key: ["-"] * len(values) for key, values in before.items()}
     assert state_records(tmp_path, show_values, state, "--bytes=no") == bare
+    assert state_records(tmp_path, show_values, state, "--bytes=no", "--moments=7") == bare
     only = {key: values for key, values in before.items() if key[1] == "w"}
     assert state_records(tmp_path, show_values, state, "--moments=2") == only
 
@@ -712,6 +713,14 @@ def test_records_are_what_single_stepping_shows(tmp_path, show_values, seed, opt
     least = {"vector": 100, "mask": 5, "flags": 500, "x87": 50, "control": 50, "counter": 50}
     assert {place: counts[place] for place, count in least.items() if counts[place] < count} == {}
     assert {address: values for address, values in got.items() if address not in skipped} == expected
+
+
+@pytest.mark.parametrize("form", ["load_masked", "load_string", "load_across"])
+def test_what_was_overwritten_without_values(tmp_path, types, show_values, form):
+    """There is nothing to show of it, and records are the same as without asking."""
+    plain, asked = (records(tmp_path, show_values, types, form, options=["--only=types", "--bytes=no", f"--moments={moments}"])
+                    for moments in (3, 7))
+    assert len(plain) > 100 and asked == plain
 
 
 @pytest.mark.parametrize("tool", ["loadspy", "deadspy", "redspy", "zerospy"])

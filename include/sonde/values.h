@@ -67,7 +67,7 @@ enum {
 enum {
     SN_VALUES_READ = 1,        /**< before the instruction, of what it reads */
     SN_VALUES_WRITTEN = 2,     /**< after it, of what it writes */
-    SN_VALUES_OVERWRITTEN = 4, /**< with SN_VALUES_WRITTEN: the value before as well, in the same record */
+    SN_VALUES_OVERWRITTEN = 4, /**< with SN_VALUES_WRITTEN: the value before as well, in the same record; not without SN_VALUES_BYTES */
     SN_VALUES_PREFETCHED = 8,  /**< addresses that are named but not accessed: prefetches and the like; no value */
 };
 

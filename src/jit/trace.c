@@ -172,13 +172,16 @@ uint64_t sn_trace_full(sn_thread *thread, unsigned number) {
     return moved;
 }
 
-void sn_trace_write(sn_thread *thread, sn_trace *trace, const void *record) {
+void sn_trace_write_several(sn_thread *thread, sn_trace *trace, unsigned records, const void *contents) {
     unsigned number = trace->number;
     uint64_t at = thread->traces[number];
-    if (at + trace->record_size > thread->trace_start[number] + trace->buffer_size) {
+    size_t size = records * (size_t)trace->record_size;
+    if (at + size > thread->trace_start[number] + trace->buffer_size) {
         hand_out(thread, number, at);
         at = thread->traces[number];
     }
-    memcpy((void *)at, record, trace->record_size);
-    thread->traces[number] = at + trace->record_size;
+    memcpy((void *)at, contents, size);
+    thread->traces[number] = at + size;
 }
+
+void sn_trace_write(sn_thread *thread, sn_trace *trace, const void *record) { sn_trace_write_several(thread, trace, 1, record); }

@@ -26,6 +26,9 @@ bool sn_traces_exist(void);
 /** As sn_trace_append(), but of `records` records one behind the other, to which the fields' offsets refer: these must go up. */
 void sn_trace_append_several(sn_block *block, sn_trace *trace, unsigned records, unsigned count, const sn_field *fields);
 
+/** As sn_trace_write(), for `records` records one behind the other: a small part of a buffer. */
+void sn_trace_write_several(sn_thread *thread, sn_trace *trace, unsigned records, const void *contents);
+
 /** Give a new thread its buffers. Ends the run with one line when there is no memory. */
 void sn_traces_start(sn_thread *thread);
 /** Hand out what a thread's buffers hold. */

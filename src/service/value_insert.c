@@ -289,10 +289,7 @@ typedef struct state_operands {
 static bool is_ours(wanted_operand *wanted, state_operands *state) {
     if (is_program_counter(wanted->operand) || sn_operand_is_readable(wanted->operand)) return true;
     if (!sn_state_register_is_known(wanted->operand)) return false;
-    if (!sn_values.has_bytes) {
-        wanted->moments &= (uint8_t)~SN_VALUES_OVERWRITTEN;
-        return true;
-    }
+    if (!sn_values.has_bytes) return true;
     if (state->count == SN_VALUES_MOST_STATE) sn_fail(SN_STATUS_ENGINE, "an instruction has too many operands in control registers");
     state->wanted[state->count++] = (sn_value_wanted){wanted->operand, (uint8_t)wanted->number, wanted->moments, wanted->information};
     return false;

@@ -629,6 +629,7 @@ static void flush(sn_thread *thread) { sn_trace_flush(thread, sn_values.trace); 
 void sn_values_start(const sn_values_request *request) {
     sn_values.request = *request;
     sn_values.has_bytes = request->parts & SN_VALUES_BYTES;
+    if (!sn_values.has_bytes) sn_values.request.moments &= ~(uint32_t)SN_VALUES_OVERWRITTEN; /* there is nothing to show */
     sn_values.has_context = request->parts & SN_VALUES_CONTEXT;
     sn_values.last_words = sn_values.has_context ? 2 : 1;
     sn_values.scratch = sn_slot_new();

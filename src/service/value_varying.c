@@ -15,6 +15,7 @@
 #include "guest/thread.h"
 #include "jit/analysis.h"
 #include "jit/runtime.h"
+#include "jit/trace.h"
 #include "service/values.h"
 
 /** One instruction, once for each block that it is in. Never freed: code may run until the end. */
@@ -73,22 +74,24 @@ void sn_values_forget_varying(sn_thread *thread) {
 
 /* ------------------------------------------------------------------------- rows */
 
-static void put(sn_thread *thread, uint64_t word) { sn_trace_write(thread, sn_values.trace, &word); }
-
-static void put_bytes(sn_thread *thread, const void *bytes, uint32_t size) {
-    uint64_t words[SN_VALUES_LARGEST / 8] = {0};
-    memcpy(words, bytes, size);
-    for (unsigned i = 0; i < sn_values_words_of(size); i++) put(thread, words[i]);
+/** Put the bytes, with zeros behind them, at `to`; returns where to go on. */
+static uint64_t *put_bytes(uint64_t *to, const void *bytes, uint32_t size) {
+    unsigned words = sn_values_words_of(size);
+    to[words - 1] = 0;
+    memcpy(to, bytes, size);
+    return to + words;
 }
 
 void sn_values_put_row(sn_thread *thread, uint32_t site, uint64_t address, uint32_t size, uint8_t moment, const void *value,
                        const void *old) {
-    put(thread, SN_VALUES_TAGS + SN_VALUES_ROWS + site);
-    put(thread, sn_values.has_context ? sn_context_of(thread) : SN_NO_CONTEXT);
-    put(thread, address);
-    put(thread, sn_values_row_word(size, moment, value != NULL));
-    if (value) put_bytes(thread, value, size);
-    if (old) put_bytes(thread, old, size);
+    uint64_t words[SN_VALUES_ROW_WORDS + 2 * SN_VALUES_LARGEST / 8], *end = words + SN_VALUES_ROW_WORDS;
+    words[0] = SN_VALUES_TAGS + SN_VALUES_ROWS + site;
+    words[1] = sn_values.has_context ? sn_context_of(thread) : SN_NO_CONTEXT;
+    words[2] = address;
+    words[3] = sn_values_row_word(size, moment, value != NULL);
+    if (value) end = put_bytes(end, value, size);
+    if (old) end = put_bytes(end, old, size);
+    sn_trace_write_several(thread, sn_values.trace, (unsigned)(end - words), words);
 }
 
 void sn_values_write_row(sn_thread *thread, uint32_t site, uint64_t address, uint32_t size, uint8_t moment, const void *old) {
