@@ -682,6 +682,8 @@ typedef struct sn_memory_range {
 
 /** Visit the client's mappings, by address. The paths live as long as the callback, which may not call back. */
 void sn_memory_visit(void (*visit)(const sn_memory_range *range, void *data), void *data);
+/** Only those of which a part lies in [start, end), each as a whole: they are looked for, not gone through. */
+void sn_memory_visit_within(uint64_t start, uint64_t end, void (*visit)(const sn_memory_range *range, void *data), void *data);
 
 /** Memory that a system call reads or writes in the client's address space. */
 typedef struct sn_system_range {

@@ -87,6 +87,10 @@ void sn_memory_visit(void (*visit)(const sn_memory_range *range, void *data), vo
     sn_space_visit(visit_range, &(range_visit){visit, data});
 }
 
+void sn_memory_visit_within(uint64_t start, uint64_t end, void (*visit)(const sn_memory_range *range, void *data), void *data) {
+    sn_space_visit_within(start, end, visit_range, &(range_visit){visit, data});
+}
+
 static void tell_mapped(const sn_region *region) {
     const sn_tool *tool = sn_current_tool();
     sn_memory_range range = range_of(region);

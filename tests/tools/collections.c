@@ -99,10 +99,32 @@ static void add_mapping(const sn_memory_range *range, void *data) {
     *sn_vector_add((mapping_list *)data) = (mapping){range->start, range->end, path};
 }
 
+typedef struct question {
+    const mapping *wanted;
+    unsigned right, wrong;
+} question;
+
+static void compare(const sn_memory_range *range, void *data) {
+    question *of = data;
+    if (range->start == of->wanted->start && range->end == of->wanted->end) of->right++;
+    else of->wrong++;
+}
+
+/** A mapping is found by its first and its last byte, and by nothing else. */
+static void check_finding(const mapping *wanted) {
+    question of = {wanted, 0, 0};
+    sn_memory_visit_within(wanted->start, wanted->start + 1, compare, &of);
+    sn_memory_visit_within(wanted->end - 1, wanted->end, compare, &of);
+    sn_memory_visit_within(wanted->start, wanted->start, compare, &of);
+    if (of.right != 2 || of.wrong != 0) sn_fail(3, "the mapping at %#" PRIx64 " is not found", wanted->start);
+}
+
 static void end(void) {
     mapping_list mappings = {0};
     sn_memory_visit(add_mapping, &mappings);
     sn_sorted_sort(&mappings, start);
+    for (size_t i = 0; i < mappings.count; i++) check_finding(&mappings.items[i]);
+    if (!mappings.count) sn_fail(3, "there are no mappings");
     sn_table_each(&accesses, entry) {
         sn_location location;
         sn_locate(entry->key.instruction, &location);

@@ -76,10 +76,10 @@ void mc_checks_init(void) {
     sn_on_unreadable(look_at_unreadable);
 }
 
-/** The mapping that holds `stack_low` becomes the stack. */
+/** The mapping that the stack pointer points into, or to the end of, becomes the stack. */
 static void look_for_stack(const sn_memory_range *range, void *data) {
     thread_state *state = data;
-    if (state->stack_high == 0 && state->stack_low > range->start && state->stack_low <= range->end && range->path == NULL) {
+    if (range->path == NULL) {
         state->stack_low = range->start;
         state->stack_high = range->end;
     }
@@ -92,7 +92,7 @@ void mc_checks_thread_start(sn_thread *thread) {
     }
     *sn_slot_of(thread, state_slot) = (uint64_t)(uintptr_t)state;
     state->stack_low = sn_thread_stack_pointer(thread);
-    sn_memory_visit(look_for_stack, state);
+    sn_memory_visit_within(state->stack_low - 1, state->stack_low, look_for_stack, state);
 }
 
 static SN_FAST thread_state *state_of(sn_thread *thread) { return (thread_state *)(uintptr_t)*sn_slot_of(thread, state_slot); }
@@ -408,21 +408,16 @@ static void check_varying(sn_thread *thread, const sn_access *accesses, size_t c
     }
 }
 
-/** Whether an address is the program's, wherever it is. */
-typedef struct question {
-    uint64_t address;
-    bool is_mapped;
-} question;
-
-static void ask(const sn_memory_range *range, void *data) {
-    question *of = data;
-    of->is_mapped |= of->address >= range->start && of->address < range->end;
+static void note_mapped(const sn_memory_range *range, void *data) {
+    (void)range;
+    *(bool *)data = true;
 }
 
+/** Whether an address is the program's, wherever it is. */
 static bool is_mapped(uint64_t address) {
-    question of = {.address = address};
-    sn_memory_visit(ask, &of);
-    return of.is_mapped;
+    bool answer = false;
+    sn_memory_visit_within(address, address + 1, note_mapped, &answer);
+    return answer;
 }
 
 /** Where the instruction was executed, not the handler of its fault. */

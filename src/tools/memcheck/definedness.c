@@ -78,10 +78,11 @@ void mc_make_forbidden(uint64_t start, uint64_t size) {
 }
 
 SN_FAST void mc_forbid_again(uint64_t start, uint64_t size) {
-    for (uint64_t address = start; is_followed(start, size) && address < start + size; address++) {
-        if (!mc_is_addressable(address)) {
-            sn_shadow_fill(shadow, address, 1, ALL_BITS);
-        }
+    uint64_t at = start, end = start + size;
+    while (is_followed(start, size) && (at = sn_shadow_find_other(mc_shadow, at, end, 1)) < end) {
+        uint64_t allowed = sn_shadow_find_other(mc_shadow, at, end, 0);
+        sn_shadow_fill(shadow, at, allowed - at, ALL_BITS);
+        at = allowed;
     }
 }
 
@@ -103,20 +104,24 @@ void mc_copy_definedness(uint64_t to, uint64_t from, uint64_t size) {
 }
 
 bool mc_get_definedness(uint64_t start, uint64_t size, uint8_t *shadows) {
-    for (uint64_t i = 0; is_followed(start, size) && i < size; i++) {
-        shadows[i] = (uint8_t)sn_shadow_get(shadow, start + i);
+    if (!is_followed(start, size)) {
+        return false;
     }
-    return is_followed(start, size);
+    memcpy(shadows, sn_shadow_at(shadow, start), size);
+    return true;
 }
 
 bool mc_set_definedness(uint64_t start, uint64_t size, const uint8_t *shadows, mc_origin origin) {
-    for (uint64_t i = 0; is_followed(start, size) && i < size; i++) {
+    if (!is_followed(start, size)) {
+        return false;
+    }
+    memcpy(sn_shadow_at(shadow, start), shadows, size);
+    for (uint64_t i = 0; mc_current.track_origins && i < size; i++) {
         if (shadows[i] != 0) {
             sn_shadow_fill_origin(start + i, 1, origin);
         }
-        sn_shadow_fill(shadow, start + i, 1, shadows[i]);
     }
-    return is_followed(start, size);
+    return true;
 }
 
 mc_origin mc_origin_at(uint64_t start, uint64_t size) { return is_followed(start, size) ? sn_shadow_memory_origin(start, size) : 0; }

@@ -273,15 +273,9 @@ void mc_frames_insert(sn_block *block) {
 
 /* -------------------------------------------------------------------------------------------------------- threads */
 
-/** The mapping that a stack pointer points into, or to the end of. */
-typedef struct search {
-    uint64_t pointer, start;
-} search;
-
-static void look(const sn_memory_range *range, void *data) {
-    search *of = data;
-    if (of->pointer > range->start && of->pointer <= range->end && range->path == NULL) {
-        of->start = range->start;
+static void note_start(const sn_memory_range *range, void *data) {
+    if (range->path == NULL) {
+        *(uint64_t *)data = range->start;
     }
 }
 
@@ -290,13 +284,13 @@ void mc_frames_thread_start(sn_thread *thread) {
     if (shadow == NULL) {
         return;
     }
-    search of = {.pointer = sn_thread_stack_pointer(thread), .start = UINT64_MAX};
+    uint64_t pointer = sn_thread_stack_pointer(thread), start = UINT64_MAX;
     if (!has_first) { /* that of another may be a part of a mapping with other things in it */
-        sn_memory_visit(look, &of);
+        sn_memory_visit_within(pointer - 1, pointer, note_start, &start);
     }
     has_first = true;
-    *sn_slot_of(thread, low_slot) = of.pointer;
-    *sn_slot_of(thread, floor_slot) = of.start;
+    *sn_slot_of(thread, low_slot) = pointer;
+    *sn_slot_of(thread, floor_slot) = start;
 }
 
 void mc_frames_init(const sn_shadow_memory *definedness, const sn_shadow_memory *origins) {
