@@ -84,22 +84,26 @@ static void put_clamped(clamping *clamping, uint64_t start) {
 }
 
 static void take_batch(clamping *clamping, const uint64_t *words, size_t count) {
-    sn_heapfile_clamp_stats *stats = clamping->stats;
+    sn_heapfile_clamp_stats seen = {0};
     uint32_t numbers[SN_HEAPFILE_BATCH];
     uint64_t starts[SN_HEAPFILE_BATCH];
     bool has_blocks = sn_heapfile_index_find_all(clamping->index, words, count, numbers, starts);
     for (size_t i = 0; i < count; i++) {
         bool is_in_block = has_blocks && numbers[i] != SN_HEAPFILE_NONE;
-        stats->zeros += words[i] == 0;
-        stats->others += words[i] != 0 && !is_in_block;
+        seen.zeros += words[i] == 0;
+        seen.others += words[i] != 0 && !is_in_block;
         if (!is_in_block) {
             clamping->zeros++;
             continue;
         }
-        stats->starts += starts[i] == words[i];
-        stats->insides += starts[i] != words[i];
+        seen.starts += starts[i] == words[i];
+        seen.insides += starts[i] != words[i];
         put_clamped(clamping, starts[i]);
     }
+    clamping->stats->zeros += seen.zeros;
+    clamping->stats->others += seen.others;
+    clamping->stats->starts += seen.starts;
+    clamping->stats->insides += seen.insides;
 }
 
 static void take_words(void *data, uint32_t owner, uint64_t first, const uint64_t *words, size_t count) {
