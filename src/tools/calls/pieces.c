@@ -8,8 +8,6 @@
 #include "pieces.h"
 
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <sonde/collections.h>
 #include <sonde/sorted.h>
