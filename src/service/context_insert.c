@@ -48,13 +48,6 @@ static uint64_t *new_starts(uint64_t mask) {
     return table;
 }
 
-static bool is_start(uint64_t address) {
-    const uint64_t *table = sn_shadow.starts;
-    uint64_t at = sn_hash_mix(address) & table[0];
-    while (table[1 + at] != 0 && table[1 + at] != address) at = (at + 1) & table[0];
-    return table[1 + at] == address;
-}
-
 static bool enter(uint64_t *table, uint64_t address) {
     for (uint64_t at = sn_hash_mix(address) & table[0];; at = (at + 1) & table[0]) {
         if (table[1 + at] == address) return false;
@@ -123,7 +116,7 @@ static void note_called(const sn_block *block, uint64_t target) {
     uint64_t *is_called = sn_hash_insert(&called, target, &is_new);
     if (!is_new) return;
     *is_called = 1;
-    if (!is_start(target)) discard_block(target);
+    if (!sn_shadow_is_start(target)) discard_block(target);
     uint64_t *first = sn_hash_find(&first_jump_inside, target);
     for (uint64_t at = first ? *first : 0; at; at = jumps_inside.items[at].next) {
         uint64_t jumps = jumps_inside.items[at].block;

@@ -31,16 +31,14 @@ static bool begun;
 
 /* ----------------------------------------------------------------------------------------------- what is concerned */
 
-static uint64_t bit_of_general(uint8_t reg) { return reg == SN_NO_REGISTER ? 0 : UINT64_C(1) << reg; }
-
 /** Bits of the word of dirty registers. */
 static uint64_t bits_of(const sn_operand *operand, bool flags_live) {
     switch (operand->place) {
-    case SN_PLACE_GENERAL: return bit_of_general(operand->reg);
+    case SN_PLACE_GENERAL: return sn_dirty_general(operand->reg);
     case SN_PLACE_VECTOR: return UINT64_C(1) << (SN_DIRTY_VECTOR + operand->reg);
     case SN_PLACE_MASK: return UINT64_C(1) << (SN_DIRTY_MASK + operand->reg);
     case SN_PLACE_X87: return UINT64_C(1) << SN_DIRTY_X87;
-    case SN_PLACE_MEMORY: return bit_of_general(operand->base) | bit_of_general(operand->index);
+    case SN_PLACE_MEMORY: return sn_dirty_general(operand->base) | sn_dirty_general(operand->index);
     case SN_PLACE_FLAGS: return operand->role & SN_ROLE_READ || flags_live ? UINT64_C(1) << SN_DIRTY_FLAGS : 0;
     default: return 0;
     }
@@ -284,10 +282,9 @@ void sn_shadow_clean_insert(sn_block *block, const uint8_t *live) {
     sn_insert_in(block, SN_VARIANT_CLEAN);
     for (unsigned index = 0; index < block->count; index++) {
         if (!index || sn_block_begins_function(block, index)) {
-            sn_insert_before(block, index);
             uint64_t bits = bits_from(block, index, live), dead = sn_shadow_dead_at(block, index);
             sn_insert_before(block, index);
-            sn_leave_if_bits(block, SN_THREAD_SHADOW + SN_SHADOW_DIRTY, bits, labels[index], (void *)sn_shadow_clean_dead, dead);
+            sn_leave_if_bits(block, SN_THREAD_SHADOW + SN_SHADOW_DIRTY, bits, labels[index], (void *)sn_shadow_clean_low, dead);
         }
         add_accesses(block, index, sn_shadow_ruling->clean(block, index));
     }

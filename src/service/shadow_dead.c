@@ -10,8 +10,6 @@
 #include "sonde/flow.h"
 #include "service/shadow_plan.h"
 
-enum { LOW = 16 /* bytes of a vector register, which the oldest of its instructions write alone */ };
-
 /** What the instructions looked at so far have to do with registers. */
 typedef struct looked {
     uint64_t read, written;
@@ -26,8 +24,6 @@ static uint64_t register_of(const sn_operand *operand) {
     return operand->place == SN_PLACE_VECTOR ? bit_of(SN_DIRTY_VECTOR + operand->reg) : 0;
 }
 
-static uint64_t general(uint8_t reg) { return reg == SN_NO_REGISTER ? 0 : bit_of(reg); }
-
 static void read_piece(looked *so_far, const sn_operand *operands, const sn_flow_piece *piece) {
     if (piece->operand == SN_FLOW_NO_OPERAND) return;
     so_far->read |= register_of(&operands[piece->operand]) & ~so_far->written;
@@ -36,7 +32,7 @@ static void read_piece(looked *so_far, const sn_operand *operands, const sn_flow
 /** Registers of addresses are looked at, and general ones that are read, by checks too, whatever comes of them. */
 static void read_operands(looked *so_far, const sn_operand *operands, unsigned count) {
     for (unsigned i = 0; i < count; i++) {
-        uint64_t read = operands[i].place == SN_PLACE_MEMORY ? general(operands[i].base) | general(operands[i].index) : 0;
+        uint64_t read = operands[i].place == SN_PLACE_MEMORY ? sn_dirty_general(operands[i].base) | sn_dirty_general(operands[i].index) : 0;
         if (operands[i].place == SN_PLACE_GENERAL && operands[i].role & SN_ROLE_READ) read = register_of(&operands[i]);
         so_far->read |= read & ~so_far->written;
     }
@@ -46,7 +42,7 @@ static void write_piece(looked *so_far, const sn_operand *operand, const sn_flow
     uint64_t bit = register_of(operand);
     if (!bit || flow->guard.kind || (operand->place == SN_PLACE_GENERAL && operand->displacement)) return;
     unsigned first = flow->destination.offset, last = first + flow->destination.size;
-    for (unsigned byte = first; byte < last && byte < LOW; byte++) so_far->bytes[__builtin_ctzll(bit)] |= (uint16_t)(1u << byte);
+    for (unsigned byte = first; byte < last && byte < SN_SHADOW_LOW_VECTOR; byte++) so_far->bytes[__builtin_ctzll(bit)] |= (uint16_t)(1u << byte);
 }
 
 /** Which of the registers are written as far as matters. */
@@ -57,6 +53,16 @@ static uint64_t whole(const looked *so_far) {
         if ((so_far->bytes[dirty] & wanted) == wanted) found |= bit_of(dirty);
     }
     return found;
+}
+
+static void look_at_flows(looked *so_far, const sn_operand *operands, const sn_flow *flows, unsigned count) {
+    for (unsigned i = 0; i < count; i++) {
+        for (unsigned source = 0; source < flows[i].source_count; source++) read_piece(so_far, operands, &flows[i].sources[source]);
+        if (!flows[i].guard.kind) continue;
+        read_piece(so_far, operands, &flows[i].guard.condition);
+        read_piece(so_far, operands, &flows[i].guard.otherwise);
+    }
+    for (unsigned i = 0; i < count; i++) write_piece(so_far, &operands[flows[i].destination.operand], &flows[i]);
 }
 
 uint64_t sn_shadow_dead_at(sn_block *block, unsigned index) {
@@ -72,26 +78,9 @@ uint64_t sn_shadow_dead_at(sn_block *block, unsigned index) {
         if (!operands) continue; /* the processor state, as a whole */
         if (!flows) break;
         read_operands(&so_far, operands, count);
-        for (unsigned i = 0; i < flow_count; i++) {
-            for (unsigned source = 0; source < flows[i].source_count; source++) read_piece(&so_far, operands, &flows[i].sources[source]);
-            if (!flows[i].guard.kind) continue;
-            read_piece(&so_far, operands, &flows[i].guard.condition);
-            read_piece(&so_far, operands, &flows[i].guard.otherwise);
-        }
-        for (unsigned i = 0; i < flow_count; i++) write_piece(&so_far, &operands[flows[i].destination.operand], &flows[i]);
+        look_at_flows(&so_far, operands, flows, flow_count);
         so_far.written = whole(&so_far) & ~so_far.read;
         dead |= so_far.written;
     }
     return dead;
-}
-
-SN_FAST uint64_t sn_shadow_clean_dead(sn_thread *thread, uint64_t registers) {
-    const uint64_t *dirty = (const uint64_t *)(thread->shadow + SN_SHADOW_DIRTY);
-    for (uint64_t left = *dirty & registers; left; left &= left - 1) {
-        unsigned which = (unsigned)__builtin_ctzll(left);
-        uint32_t offset = which >= SN_DIRTY_VECTOR ? SN_SHADOW_VECTOR + 64 * (which - SN_DIRTY_VECTOR) : SN_SHADOW_GENERAL + 8 * which;
-        for (uint32_t i = 0; i < (which >= SN_DIRTY_VECTOR ? LOW : 8); i += 8) *(volatile uint64_t *)(thread->shadow + offset + i) = 0;
-        sn_shadow_note(thread, which);
-    }
-    return 0;
 }

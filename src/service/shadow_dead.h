@@ -11,7 +11,4 @@
     before the block can be left: general registers as a whole, of vector registers the low 16 bytes. */
 uint64_t sn_shadow_dead_at(sn_block *block, unsigned index);
 
-/** Called from inserted code: make what is dead in such registers clean. */
-SN_FAST uint64_t sn_shadow_clean_dead(sn_thread *thread, uint64_t registers);
-
 #endif

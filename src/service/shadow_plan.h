@@ -99,6 +99,9 @@ typedef struct sn_plan_group {
     uint64_t flows[];     /**< sn_plan_flow, one behind the other */
 } sn_plan_group;
 
+/** The bit of a general register; 0 for SN_NO_REGISTER. */
+static inline uint64_t sn_dirty_general(uint8_t reg) { return reg == SN_NO_REGISTER ? 0 : UINT64_C(1) << reg; }
+
 extern const sn_shadow_rules *sn_shadow_ruling; /**< NULL: registers have no shadows */
 
 static inline size_t sn_plan_flow_size(unsigned source_count, unsigned table_size) {
@@ -135,6 +138,10 @@ void sn_shadow_run_view(sn_plan_view *view, const sn_plan_group *group);
 void sn_shadow_note(sn_thread *thread, unsigned dirty);
 /** All registers that have this bit become clean. */
 void sn_shadow_clean(sn_thread *thread, uint64_t dirty);
+/** Bytes of a vector register that the oldest of its instructions write alone. */
+enum { SN_SHADOW_LOW_VECTOR = 16 };
+/** From inserted code: so do these, but of vector registers only the low bytes. */
+void sn_shadow_clean_low(sn_thread *thread, uint64_t registers);
 
 /** shadow_origins.c: of what a flow makes; and note it where its result went: `bytes` are the shadows that were written there. */
 uint32_t sn_shadow_plan_origin(const sn_plan_view *view, const sn_plan_flow *flow);

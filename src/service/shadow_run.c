@@ -69,6 +69,16 @@ void sn_shadow_clean(sn_thread *thread, uint64_t dirty) {
     *dirty_of(thread) &= ~dirty;
 }
 
+void sn_shadow_clean_low(sn_thread *thread, uint64_t registers) {
+    for (uint64_t left = *dirty_of(thread) & registers; left; left &= left - 1) {
+        unsigned which = (unsigned)__builtin_ctzll(left);
+        extent e = extent_of(which);
+        uint32_t size = e.size < SN_SHADOW_LOW_VECTOR ? e.size : SN_SHADOW_LOW_VECTOR;
+        for (uint32_t i = 0; i < size; i += 8) *(volatile uint64_t *)(thread->shadow + e.offset + i) = 0;
+        sn_shadow_note(thread, which);
+    }
+}
+
 /* ------------------------------------------------------------------------------------------------------ sources */
 
 static uint64_t piece_address(const sn_plan_view *view, const sn_plan_piece *piece) { return view->addresses[piece->operand] + piece->offset; }

@@ -69,7 +69,7 @@ static void retarget(sn_call_frame *frame, uint64_t target) {
 
 /* --------------------------------------------------------------------------------------- jumps into functions */
 
-static bool is_start(uint64_t address) {
+bool sn_shadow_is_start(uint64_t address) {
     const uint64_t *starts = __atomic_load_n(&sn_shadow.starts, __ATOMIC_ACQUIRE);
     uint64_t mask = starts[0]; /* the table's first word, so that both are of one table */
     for (uint64_t at = sn_hash_mix(address) & mask;; at = (at + 1) & mask) {
@@ -102,7 +102,7 @@ static void entered(sn_thread *thread, uint64_t entry, uint64_t stack_pointer) {
     } else if (!is_base(frame) && is_in_place && frame->slot & SN_FRAME_LAZY) {
         frame->slot &= ~(uint64_t)SN_FRAME_LAZY; /* the linker has found the function that was called */
         retarget(frame, entry);
-    } else if (!is_base(frame) && !is_start(frame->target)) {
+    } else if (!is_base(frame) && !sn_shadow_is_start(frame->target)) {
         /* What was called was a stub that leads here; or, if it has pushed something, to the linker. */
         if (!is_in_place) frame->slot |= SN_FRAME_LAZY;
         retarget(frame, entry);

@@ -91,6 +91,9 @@ static inline bool sn_shadow_is_base(const sn_call_frame *frame) { return frame-
 
 /* ------------------------------------------------------------------ called by inserted code (shadow_stack.c) */
 
+/** Whether a function is known to begin there, whose entry is checked: sn_shadow_shared.starts. Any thread. */
+bool sn_shadow_is_start(uint64_t address);
+
 /** The function at `entry` begins, and the last frame is not that of a call to it. */
 uint64_t sn_shadow_entered(sn_thread *thread, uint64_t entry, uint64_t stack_pointer);
 

@@ -236,13 +236,14 @@ static rare_call *new_rare_call(lowering *l, const sn_operation *operation, uint
     return call;
 }
 
-/** The jump at `field` leaves the clean variant. */
-static void emit_leaving(lowering *l, const sn_operation *operation, uint64_t field, unsigned label) {
+/** The jump at `field` leaves the clean variant. NULL: there is no room. */
+static rare_call *emit_leaving(lowering *l, const sn_operation *operation, uint64_t field, unsigned label) {
     rare_call *call = new_rare_call(l, operation, field);
-    if (!call) return;
+    if (!call) return NULL;
     call->leaves = true;
     call->label = (uint16_t)label;
     call->restored = sn_lowering_restored(l);
+    return call;
 }
 
 static void emit_branch(lowering *l, const sn_operation *operation, const uint8_t *own) {
@@ -291,9 +292,8 @@ static void emit_ask(lowering *l, const sn_operation *operation, const uint8_t *
         uint32_t tested = (uint32_t)(bits >> 32 * half);
         if (!tested) continue;
         sn_emit_test_thread(e, (uint32_t)operation->offset + 4 * half, tested);
-        emit_leaving(l, operation, sn_emit_jump_if(e, NOT_EQUAL), operation->number);
-        if (e->overflowed) return;
-        rare_call *call = &l->b->rare[l->b->rare_count - 1];
+        rare_call *call = emit_leaving(l, operation, sn_emit_jump_if(e, NOT_EQUAL), operation->number);
+        if (!call) return;
         call->is_asked = operation->function != NULL;
         call->asked = (uint32_t)operation->offset;
         call->constants[0] = bits;

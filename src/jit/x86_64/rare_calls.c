@@ -6,6 +6,9 @@
 #include "isa/x86_64/emit_analysis.h"
 #include "jit/x86_64/emit_parts.h"
 
+/** Whether it is of a comparison of two values, which the function gets. */
+static bool has_compared(const rare_call *call) { return !call->is_check && !call->is_probe && !call->is_asked; }
+
 /** Arguments 2 and 3 of a call that rarely happens: what was compared. */
 static void emit_compared(sn_emitter *e, const rare_call *call) {
     for (unsigned i = 0; i < 2; i++) {
@@ -37,7 +40,7 @@ static void emit_rare_arguments(builder *b, const rare_call *call) {
         emit_probe_arguments(b, call);
         return;
     }
-    if (!call->is_check && !call->is_asked) emit_compared(e, call);
+    if (has_compared(call)) emit_compared(e, call);
     sn_emit_load_thread(e, SN_RDI, SN_THREAD_SELF);
     sn_emit_load_constant(e, SN_RSI, call->data);
     if (call->is_asked) return;
@@ -68,7 +71,7 @@ static void emit_call(builder *b, const rare_call *call) {
     for (unsigned reg = 0; reg < 16; reg++)
         if (SN_CALLER_SAVED >> reg & 1) sn_emit_store_thread(e, reg, SN_THREAD_KEPT + 8 * reg);
     /* Before that register is used for the flags or a constant. */
-    for (unsigned i = 0; i < 2 && !call->is_check && !call->is_probe && !call->is_asked; i++)
+    for (unsigned i = 0; i < 2 && has_compared(call); i++)
         if (call->registers[i] == SN_RAX) sn_emit_store_thread(e, SN_RAX, SN_THREAD_ARGUMENTS + 8 * i);
     if (call->keeps_flags) {
         sn_emit_bytes(e, "\x9f\x0f\x90\xc0", 4); /* lahf; seto %al */

@@ -2,8 +2,9 @@
  * @fileoverview How many blocks and bytes live, lived at the peak, and ever lived, for each cell: blocks of one calling context,
  * and, where sizes matter, of one size.
  *
- * Changed in the code cache by whoever allocates or frees, a cell at a time, by functions that are inlined there; read by dumps. The state at the peak costs no copy
- * of all cells: a new peak only gets a number, and a cell that changes for the first time after it keeps what it was.
+ * Changed in the code cache by whoever allocates or frees, a cell at a time, by functions that are inlined there; read by dumps.
+ * The state at the peak costs no copy of all cells: a new peak only gets a number, and a cell that changes for the first time after
+ * it keeps what it was.
  */
 #ifndef HEAP_CELLS_H
 #define HEAP_CELLS_H

@@ -8,8 +8,8 @@
  * system_calls.c looks at what the kernel is given, with the names of parameters.c; descriptors.c follows open files;
  * requests.c answers client requests, with pools.c and custom_blocks.c for the program's own allocators, named_blocks.c for
  * memory that has a name, ignored_ranges.c for what is not to be reported; leaks.c looks for blocks that nothing points to.
- * What any of these finds (again at the same place: repeats.c only counts) goes to errors.c, which keeps it once (stacks.c), asks suppressions.c, and has report_text.c or
- * report_xml.c print it; address.c says in words what lies at an address.
+ * What any of these finds (again at the same place: repeats.c only counts) goes to errors.c, which keeps it once (stacks.c), asks
+ * suppressions.c, and has report_text.c or report_xml.c print it; address.c says in words what lies at an address.
  *
  * Where behaviour is Valgrind's: its manual, chapters 2 (core) and 4 (Memcheck), and docs/internals/xml-output-protocol4.txt.
  */
